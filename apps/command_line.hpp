@@ -24,8 +24,7 @@ namespace wyrm::apps {
 void add_placement(CLI::App& command, placement& where);
 
 /// Adds the graph file, its placement, and the options of commands that run algorithms on a graph. known: the names
-/// that
-/// --algorithms accepts; algorithms: the help of --algorithms.
+/// that --algorithms accepts; algorithms: the help of --algorithms.
 void add_graph_options(CLI::App& command, graph_options& o, std::vector<std::string> const& known,
                        std::string const& algorithms);
 /// Adds --batch.

@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <system_error>
 
 #include "../exec/launch.hpp"
@@ -86,7 +85,7 @@ void edge_parser::parse(std::string_view text) {
   pieces_ = piece_ = line_ = 0;
   std::size_t pieces = 0;
   for (; !text.empty(); ++pieces) {
-    std::size_t const bytes = text.find('\n', std::min(piece_bytes, text.size() - 1)) + 1;
+    std::size_t const bytes = text.find('\n', std::min(piece_bytes, text.size()) - 1) + 1;
     if (pieces == wave_.size()) wave_.emplace_back();
     wave_[pieces].text = text.substr(0, bytes);
     wave_[pieces].failure = nullptr;

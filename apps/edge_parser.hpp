@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses lines of a text of updates in parallel, before their turn: those that are an edge in numbers, as most are.
+// Parses the next lines of a text of updates in parallel: those that are edges between vertices whose ids are numbers.
 #pragma once
 
 #include <cstddef>

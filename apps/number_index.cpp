@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <random>
 
 #include "../datasets/random.hpp"
 
@@ -36,6 +37,8 @@ void number_index::mark(std::span<std::uint64_t const> numbers) {
 }
 
 void number_index::hash(std::span<std::uint64_t const> numbers) {
+  std::random_device random;
+  seed_ = std::uint64_t{random()} << 32 | random();
   slots_.assign(std::bit_ceil(2 * numbers.size()), graph::no_vertex);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     graph::vertex_id& slot = slots_[slot_of(numbers, numbers[i])];
@@ -45,7 +48,7 @@ void number_index::hash(std::span<std::uint64_t const> numbers) {
 
 std::size_t number_index::slot_of(std::span<std::uint64_t const> numbers, std::uint64_t number) const {
   std::size_t const mask = slots_.size() - 1;
-  std::size_t slot = datasets::random_numbers(number).next() & mask;
+  std::size_t slot = datasets::random_numbers(number ^ seed_).next() & mask;
   while (slots_[slot] != graph::no_vertex && numbers[slots_[slot]] != number) slot = (slot + 1) & mask;
   return slot;
 }

@@ -52,6 +52,7 @@ class number_index {
   void hash(std::span<std::uint64_t const> numbers);
 
   std::uint64_t first_ = 0;
+  std::uint64_t seed_ = 0;  // of the hash, random: nobody can choose ids that collide
   std::vector<word> words_;
   std::vector<graph::vertex_id> slots_;  // places, or no_vertex; a power of two, of which at most half are used
 };

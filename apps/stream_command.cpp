@@ -23,7 +23,7 @@ namespace {
 
 std::string weight(std::string const& text) {
   double value = 0;
-  bool const good = CLI::detail::lexical_cast(text, value) && value >= 0 && value <= 1e100;
+  bool const good = CLI::detail::lexical_cast(text, value) && is_usable_weight(value);
   return good ? "" : "'" + text + "' is not a number from 0 to 1e100";
 }
 
@@ -180,7 +180,8 @@ void add_stream(CLI::App& program, stream_options& o, int& status) {
     }
     o.weights_may_lack = true;
     if (o.names(no_algorithms) && o.algorithms->size() > 1)
-      throw error(error_code::bad_argument, "--algorithms: none stands alone; leave it out, or the other names");
+      throw error(error_code::bad_argument,
+                  "--algorithms: none cannot be combined with other names; leave it, or them, out");
     if (o.emit != emission::none && !o.json)
       throw error(error_code::bad_argument, "--emit prints ranks in lines of JSON; add --print json");
     if (o.emit == emission::top && o.top == 0)

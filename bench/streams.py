@@ -5,7 +5,7 @@ without reading.
 
 Usage: bench/streams.py STREAMS_BENCH FOLDER [--updates N] [--batch N] [--rounds N] [--device cpu|cuda] [--generated]
   -DWYRM_BENCHMARKS=ON builds streams_bench. FOLDER needs room for two texts of N updates.
-Streams N random insertions to a graph of a million vertices, as a text, once with consecutive ids and once with ids
+Streams N random insertions into a graph of a million vertices, as a text, once with consecutive ids and once with ids
 that have gaps; with --generated, updates of `gen:random` instead. Each measurement is a process of its own. Prints one
 JSON object with the results of all rounds, and with ratios of the medians.
 """

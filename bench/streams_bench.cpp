@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times a stream of updates stage by stage; bench/streams.py runs it.
-//   streams_bench write FILE VERTICES EDGES STEP [SEED] writes random edges, a line each, or without SEED a path
-//   through
+//   streams_bench write FILE VERTICES EDGES STEP [SEED] writes random edges, a line each, or without SEED a ring of
 //                                                       all vertices; ids are multiples of STEP
 //   streams_bench load FILE                             the parser of graph files alone
 //   streams_bench read GRAPH UPDATES BATCH              the stream without a graph: reads updates, and groups them
@@ -64,7 +63,7 @@ void apply(graph::any_graph& g, datasets::timed_batch const& batch) {
   (void)(batch.operations.empty() ? g.insert(batch.edges) : g.apply(batch.edges, batch.operations));
 }
 
-// A path through all vertices, or random edges.
+// A ring of all vertices, or random edges.
 void write(std::string const& file, std::uint32_t vertices, std::uint64_t edges, std::uint64_t step,
            std::optional<std::uint64_t> seed) {
   std::ofstream out(file, std::ios::binary);

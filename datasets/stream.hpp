@@ -136,7 +136,7 @@ class count_batches : public batch_source {
   update_source& from_;
   std::size_t most_;
   bool keep_weights_;
-  bool waits_ = false;  // a removal that was read
+  bool waits_ = false;  // whether first_ is an update that was read
   update first_;
 };
 

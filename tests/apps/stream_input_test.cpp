@@ -342,7 +342,7 @@ TEST_F(program_test, text_in_pieces_means_the_same_as_line_by_line) {
         return out + std::to_string(report(read("report.json")).count("updates/refused_lines"));
       };
       std::string const want = run(csv);
-      EXPECT_GT(std::ranges::count(want, '\n'), 8);
+      EXPECT_GT(std::ranges::count(want, '\n'), 3);  // batches; their number depends on the seed
       EXPECT_EQ(run(text), want) << step << ' ' << options[0] << ' ' << options.back();
     }
   }

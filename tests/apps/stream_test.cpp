@@ -360,7 +360,7 @@ TEST_F(program_test, refuses_a_stream_before_any_update) {
   expect_refused(4, "cannot be read: Is a directory", {"stream", file, path("")});
   expect_refused(4, path("missing.graph") + ": cannot be opened", {"stream", path("missing.graph")});
   expect_refused(2, "--undirected", {"stream", file, "--directed", "--algorithms", "triangles"});
-  expect_refused(2, "none stands alone", {"stream", file, "--algorithms", "none,bfs"});
+  expect_refused(2, "none cannot be combined with other names", {"stream", file, "--algorithms", "none,bfs"});
   expect_refused(2, "FILE", {"stream"});
   expect_refused(2, "--batch", {"stream", file, "--batch", "0"});
   expect_refused(2, "--rounds", {"stream", file, "--rounds", "1"});
