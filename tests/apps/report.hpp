@@ -97,7 +97,7 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   add("array", "machine/", {"gpus"});
   add("string", "build/", {"version", "compiler", "type", "host_threads"});
   add("boolean", "build/", {"cuda", "checked"});
-  add("string", "parameters/", {"file", "device", "memory", "allocator", "direction", "ids", "updates"});
+  add("string", "parameters/", {"file", "device", "memory", "allocator", "direction", "ids", "order", "updates"});
   add("integer", "parameters/", {"batch", "device_memory", "top"});
   add("null", "", {"residency"});
   if (run) add("integer", "parameters/", {"rounds", "seed"});
