@@ -161,7 +161,7 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   auto const add = [&](std::string const& type, std::string const& path, std::vector<std::string> const& names) {
     for (std::string const& name : names) fields[path + name] = type;
   };
-  add("string", "parameters/", {"file", "device", "memory", "direction", "ids"});
+  add("string", "parameters/", {"file", "device", "memory", "direction", "ids", "order"});
   add("boolean", "parameters/", {"weighted"});
   add("integer", "parameters/", {"device_memory", "seed", "length", "walks", "iterations"});
   add("string", "parameters/", {"objective"});
