@@ -2,12 +2,12 @@
 #include "vertex_order.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <numeric>
 #include <string>
 #include <utility>
 
+#include "../../exec/atomic.hpp"
 #include "../../exec/bulk.hpp"
 #include "../../exec/error.hpp"
 #include "../../exec/launch.hpp"
@@ -16,18 +16,9 @@ namespace wyrm::graph {
 
 namespace {
 
-constexpr auto relaxed = std::memory_order_relaxed;
-
-// Words that threads change at the same time.
-template <class T>
-T load(T& place) {
-  return std::atomic_ref<T>(place).load(relaxed);
-}
 template <class T>
 void lower(T& place, T value) {
-  std::atomic_ref<T> const shared(place);
-  T seen = shared.load(relaxed);
-  while (value < seen && !shared.compare_exchange_weak(seen, value, relaxed)) continue;
+  if (value < exec::load_recent(place)) exec::atomic_ref<T>(place).fetch_min(value, exec::relaxed);
 }
 
 void require_vertices(edge_list const& list, exec::host_space const& space) {
@@ -56,8 +47,8 @@ std::vector<vertex_id> identity(std::size_t n) {
 std::vector<std::uint64_t> degrees_of(edge_list const& list, exec::host_space const& space) {
   std::vector<std::uint64_t> degree(list.vertices);
   exec::for_each(space, list.edges.size(), [&](std::size_t i) {
-    std::atomic_ref<std::uint64_t>(degree[list.edges[i].source]).fetch_add(1, relaxed);
-    std::atomic_ref<std::uint64_t>(degree[list.edges[i].target]).fetch_add(1, relaxed);
+    exec::atomic_ref<std::uint64_t>(degree[list.edges[i].source]).fetch_add(1, exec::relaxed);
+    exec::atomic_ref<std::uint64_t>(degree[list.edges[i].target]).fetch_add(1, exec::relaxed);
   });
   return degree;
 }
@@ -110,7 +101,7 @@ class cuthill_mckee {
   void list_neighbours(edge_list const& list) {
     std::exclusive_scan(degree_.begin(), degree_.end(), end_.begin(), std::uint64_t{0});
     auto const add = [&](vertex_id from, vertex_id to) {
-      neighbour_[std::atomic_ref<std::uint64_t>(end_[from]).fetch_add(1, relaxed)] = to;
+      neighbour_[exec::atomic_ref<std::uint64_t>(end_[from]).fetch_add(1, exec::relaxed)] = to;
     };
     exec::for_each(space_, list.edges.size(), [&](std::size_t i) {
       add(list.edges[i].source, list.edges[i].target);
@@ -126,7 +117,7 @@ class cuthill_mckee {
       while (low != high) {
         if (low > high) std::swap(low, high);
         vertex_id expected = high;
-        if (std::atomic_ref<vertex_id>(component_[high]).compare_exchange_strong(expected, low, relaxed)) return;
+        if (exec::atomic_ref<vertex_id>(component_[high]).compare_exchange_strong(expected, low, exec::relaxed)) return;
         low = root_of(low);
         high = root_of(high);
       }
@@ -136,9 +127,9 @@ class cuthill_mckee {
   }
   [[nodiscard]] vertex_id root_of(vertex_id v) {
     for (;;) {
-      vertex_id const up = load(component_[v]);
+      vertex_id const up = exec::load_recent(component_[v]);
       if (up == v) return v;
-      lower(component_[v], load(component_[up]));
+      lower(component_[v], exec::load_recent(component_[up]));
       v = up;
     }
   }
@@ -180,8 +171,8 @@ class cuthill_mckee {
       auto const neighbours = row(queue_[from + i]);
       std::size_t children = 0;
       for (vertex_id& w : neighbours) {
-        if (load(parent_[w]) != number(i)) continue;
-        std::atomic_ref<vertex_id>(parent_[w]).store(visited, relaxed);
+        if (exec::load_recent(parent_[w]) != number(i)) continue;
+        exec::atomic_ref<vertex_id>(parent_[w]).store(visited, exec::relaxed);
         std::swap(neighbours[children++], w);
       }
       std::sort(neighbours.begin(), neighbours.begin() + static_cast<std::ptrdiff_t>(children),
