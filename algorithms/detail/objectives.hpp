@@ -69,7 +69,8 @@ struct code_terms {
   [[nodiscard]] WYRM_HD std::int64_t whole(std::uint64_t exits, std::uint64_t volume) const {
     return directed ? flow_log(exits - entering(exits, volume) + (volume >> 32)) : flow_log(exits + volume);
   }
-  /// The number of steps that the sum of all degrees stands for.
+  /// T, by which a cost is divided. total: the sum of all entries of the rows, which have the flow of an arc of a
+  /// directed graph twice.
   [[nodiscard]] double steps(std::uint64_t total) const { return static_cast<double>(total) / (directed ? 2 : 1); }
   /// The flow into a module of a directed graph.
   [[nodiscard]] WYRM_HD static std::uint64_t entering(std::uint64_t exits, std::uint64_t volume) {

@@ -200,7 +200,7 @@ def main():
     for line in table_of(records, libraries):
         print(line)
     for x in libraries:
-        print(f"{x.title}: " + (notes.get(x.name) or x.library))
+        print(f"{x.title}: " + (notes.get(x.name) or x.release))
         for r in records:
             for row in r["rows"]:
                 if "error" in row.get(x.name, {}):
@@ -208,7 +208,7 @@ def main():
     if options.out:
         context = {"machine": platform.machine(), "cores": os.cpu_count(), "threads": options.threads,
                    "device": options.device, "rounds": options.rounds, "tolerance": options.tolerance,
-                   "gap_delta": options.gap_delta, "libraries": {x.name: x.library for x in libraries
+                   "gap_delta": options.gap_delta, "libraries": {x.name: x.release for x in libraries
                                                                  if x.name not in notes}}
         measure.write_json(options.out, {"context": context, "missing": notes, "graphs": records})
 

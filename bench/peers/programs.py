@@ -32,7 +32,7 @@ class Wyrm:
         self._program, self._device = program, device
 
     def algorithms(self, job):
-        self.library = "Wyrm " + measure.output_of([self._program, "--version"], 1).split()[-1]
+        self.release = "Wyrm " + measure.output_of([self._program, "--version"], 1).split()[-1]
         return set(agreement.RESULTS) - (UNDIRECTED if job["directed"] else {"scc"})
 
     def convert(self, *arguments):
@@ -96,7 +96,7 @@ class Gap:
         for kernel in self.KERNELS.values():
             if not os.access(os.path.join(self._folder, kernel), os.X_OK):
                 raise measure.Failure(f"{self._folder} has no program {kernel}")
-        self.library = "GAP benchmark suite"
+        self.release = "GAP benchmark suite"
         left_out = {"betweenness"} if job["sources"] is None else set()
         return set(self.KERNELS) - left_out - ({"triangles"} if job["directed"] else set())
 
@@ -176,7 +176,7 @@ class Library:
         records, failure = self._records(job, [], False)
         if not records:
             raise measure.Failure(failure)
-        self.library = records[0]["library"]
+        self.release = records[0]["library"]
         return set(records[0]["algorithms"])
 
     def run(self, job, algorithms, with_values):
