@@ -159,13 +159,14 @@ TYPED_TEST_P(betweenness_test, bad_arguments_of_betweenness) {
 
 // A scorer keeps its memory from graph to graph; isolated vertices do not change the scores of others.
 TYPED_TEST_P(betweenness_test, a_scorer_serves_graphs_of_any_size) {
-  algorithms::betweenness_scorer<TypeParam> scorer(this->space_of(this->make(0, {})));
+  TypeParam const space = this->space_of(this->make(0, {}));
+  algorithms::betweenness_scorer<TypeParam> scorer(space);
   std::mt19937 random(seeded(4));
   for (std::size_t const n : {60u, 20u, 0u, 90u, 1u}) {
     auto const edges = n > 0 ? random_edges(random, n, 2 * n) : std::vector<graph::edge>();
     auto const g = this->make(n, edges);
     scorer.run(g.view());
-    auto const got = exec::copy_out(this->space_of(g), scorer.score(), n);
+    auto const got = exec::copy_out(space, scorer.score(), n);
     ASSERT_EQ(got, this->of_all(g));
     auto more = this->of_all(this->make(n + 5, edges));
     more.resize(n);

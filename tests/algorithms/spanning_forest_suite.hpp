@@ -189,14 +189,14 @@ TYPED_TEST_P(spanning_forest_test, bad_input) {
 }
 
 TYPED_TEST_P(spanning_forest_test, a_finder_serves_graphs_of_any_size) {
-  algorithms::spanning_forest_finder finder(this->space_of(this->make(0, {})));
+  auto const space = this->space_of(this->make(0, {}));
+  algorithms::spanning_forest_finder finder(space);
   std::mt19937 random(seeded(11));
   for (std::size_t const n : {0u, 40u, 700u, 33u, 1200u, 64u}) {
     auto const g = this->make(n, n > 0 ? this->random_edges(random, n, 2 * n) : typename TestFixture::edges());
     std::size_t failures = 0;
     auto const run = this->with_failures([&] { return finder.run(g.view()); }, failures);
     EXPECT_GE(failures, n == 40 ? 5u : 0u);
-    auto const space = this->space_of(g);
     auto const want = serial_spanning_forest(g.to_csr(), std::vector<double>());
     EXPECT_EQ(exec::copy_out(space, finder.edges(), run.edges), want);
     EXPECT_EQ(run.weight, static_cast<double>(want.size()));

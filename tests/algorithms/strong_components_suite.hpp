@@ -78,9 +78,10 @@ TYPED_TEST_P(strong_components_test, undirected_graphs_have_connected_components
   auto const want = algorithms::components(this->space_of(g), g.view());
   auto const got = this->of(g);
   EXPECT_EQ(got.label, want.label);
-  algorithms::strong_component_finder finder(this->space_of(g));
+  auto const space = this->space_of(g);
+  algorithms::strong_component_finder finder(space);
   auto const run = finder.run(g.view());
-  EXPECT_EQ(exec::copy_out(this->space_of(g), finder.label(), 400), want.label);
+  EXPECT_EQ(exec::copy_out(space, finder.label(), 400), want.label);
   EXPECT_EQ(run.count, want.count);
   EXPECT_EQ(run.largest, want.largest);
 }
@@ -163,13 +164,14 @@ TYPED_TEST_P(strong_components_test, of_many_components_of_all_sizes) {
 }
 
 TYPED_TEST_P(strong_components_test, a_finder_serves_graphs_of_any_size) {
-  algorithms::strong_component_finder finder(this->space_of(this->make(0, {})));
+  auto const space = this->space_of(this->make(0, {}));
+  algorithms::strong_component_finder finder(space);
   std::mt19937 random(seeded(11));
   for (std::size_t const n : {0u, 40u, 700u, 33u, 1200u, 64u}) {
     auto const g =
         this->make(n, n > 0 ? this->random_edges(random, n, 2 * n) : typename TestFixture::edges(), this->directed);
     auto const run = finder.run(g.view());
-    this->expect_verified(g, {exec::copy_out(this->space_of(g), finder.label(), n), run.count, run.largest});
+    this->expect_verified(g, {exec::copy_out(space, finder.label(), n), run.count, run.largest});
   }
 }
 
