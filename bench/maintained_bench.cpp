@@ -5,10 +5,10 @@
 // full run on the graph with its memory kept (for labels: from an own label of each vertex, with its memory requested);
 // share, the time as a fraction of it.
 //
-// ranks, personal_ranks and weighted_ranks are PageRank with a tolerance of 10^-6. A full run of ranks and weighted_ranks
-// begins with the ranks before the batch; personal_ranks have 16 sources, and their full run begins anew and ends with the
-// ranks on the host. distances and lengths are those of BFS and SSSP from the first vertex that has neighbours.
-// weighted_ranks and lengths have values of type float from 1 to 255.
+// ranks, personal_ranks and weighted_ranks are PageRank with a tolerance of 10^-6. A full run of ranks and
+// weighted_ranks begins with the ranks before the batch; personal_ranks have 16 sources, and their full run begins anew
+// and ends with the ranks on the host. distances and lengths are those of BFS and SSSP from the first vertex that has
+// neighbours. weighted_ranks and lengths have values of type float from 1 to 255.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
