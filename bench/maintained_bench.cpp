@@ -2,8 +2,8 @@
 // What it costs to keep results up to date. A case is RESULT/SPACE/ALLOCATOR/GRAPH/edges:N. A batch of N edges whose
 // ends are two steps apart is inserted and erased again. The time is half of that of both updates with the result
 // attached, less that of the same updates without it. The counters are: with_us, alone_us, the two times; full_us, a
-// full run on the graph with its memory kept (for labels: from an own label of each vertex, with its memory requested);
-// share, the time as a fraction of it.
+// full run on the graph with its memory kept (labels, core numbers and personal_ranks request it anew); share, the time
+// as a fraction of it.
 //
 // ranks, personal_ranks and weighted_ranks are PageRank with a tolerance of 10^-6. A full run of ranks and
 // weighted_ranks begins with the ranks before the batch; personal_ranks have 16 sources, and their full run begins anew
