@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,9 +27,11 @@
 #include "../algorithms/incremental_pagerank.hpp"
 #include "../algorithms/incremental_sssp.hpp"
 #include "../algorithms/incremental_triangles.hpp"
+#include "../algorithms/pagerank.hpp"
 #include "../algorithms/personalised_pagerank.hpp"
 #include "../algorithms/sssp.hpp"
 #include "../algorithms/triangles.hpp"
+#include "../exec/memory.hpp"
 #include "../graph/any_graph.hpp"
 #include "defaults.hpp"
 #include "graph_under_test.hpp"
@@ -62,6 +63,14 @@ std::vector<graph::edge> local_edges(graph::csr const& c, std::size_t size) {
   return batch;
 }
 
+// The median of the times that f() returns.
+template <class F>
+double median_of(int calls, F const& f) {
+  std::vector<double> times;
+  for (int i = 0; i < calls; ++i) times.push_back(f());
+  return median(times);
+}
+
 // A graph, and a batch that is inserted and erased again.
 template <class Space>
 struct subject {
@@ -77,13 +86,12 @@ struct subject {
   void insert() { g.insert(batch, weights.empty() ? graph::host_numbers() : graph::host_numbers(weights)); }
   /// Half the time of both updates, in seconds: the median of several.
   double change() {
-    std::vector<double> times;
-    for (int i = 0; i < 9; ++i)
-      times.push_back(0.5 * seconds(space, [&] {
-                        insert();
-                        g.erase(batch);
-                      }));
-    return median(times);
+    return median_of(9, [&] {
+      return 0.5 * seconds(space, [&] {
+               insert();
+               g.erase(batch);
+             });
+    });
   }
 
   Space space;
@@ -123,9 +131,7 @@ void add_case(Space const& space, std::string const& label, std::string const& a
 template <class Space, class F>
 double time_of(subject<Space>& s, F const& f) {
   f();
-  std::vector<double> times;
-  for (int i = 0; i < 5; ++i) times.push_back(seconds(s.space, f));
-  return median(times);
+  return median_of(5, [&] { return seconds(s.space, f); });
 }
 
 template <class Space>
@@ -135,10 +141,11 @@ void add_cases(Space const& space, std::string const& allocator, std::string con
     add_case(space, result + "/" + space.name + "/" + allocator + "/" + name + "/edges:" + std::to_string(size),
              allocator, name, size, weighted, make, full);
   };
-  auto const ranks = [&](std::string const& result, bool weighted, std::size_t sources) {
+  auto const ranks = [&](std::string const& result, bool weighted, bool personal) {
     auto const jumps = [=] {
       std::vector<weighted_source> to;
-      for (std::size_t i = 0; i < sources; ++i) to.push_back({search_sources(rows_of(name))[i], 1.0});
+      if (personal)
+        for (graph::vertex_id const v : search_sources(rows_of(name))) to.push_back({v, 1.0});
       return to;
     };
     add(
@@ -149,7 +156,7 @@ void add_cases(Space const& space, std::string const& allocator, std::string con
               incremental_pagerank_options{.tolerance = tolerance, .weighted = weighted, .sources = jumps()});
         },
         [=](subject<Space>& s) {
-          if (sources > 0) {
+          if (personal) {
             auto const to = jumps();
             return time_of(s, [&] { (void)personalised_pagerank(s.space, s.g.view(), to, {.tolerance = tolerance}); });
           }
@@ -158,18 +165,17 @@ void add_cases(Space const& space, std::string const& allocator, std::string con
           (void)ranker.run(s.g.view(), o);
           std::vector<double> const before = exec::copy_out(s.space, ranker.rank(), s.g.view().vertices());
           s.insert();
-          std::vector<double> times;
-          for (int i = 0; i < 5; ++i) {
+          double const time = median_of(5, [&] {
             exec::copy_in<double>(s.space, ranker.rank(), before);
-            times.push_back(seconds(s.space, [&] { (void)ranker.run(s.g.view(), o, true); }));
-          }
+            return seconds(s.space, [&] { (void)ranker.run(s.g.view(), o, true); });
+          });
           s.g.erase(s.batch);
-          return median(times);
+          return time;
         });
   };
-  ranks("ranks", false, 0);
-  ranks("weighted_ranks", true, 0);
-  ranks("personal_ranks", false, 16);
+  ranks("ranks", false, false);
+  ranks("weighted_ranks", true, false);
+  ranks("personal_ranks", false, true);
   add(
       "distances", false,
       [](subject<Space> const& s) {
