@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <system_error>
 
 #include "../exec/launch.hpp"
@@ -62,24 +63,87 @@ parsed_line edge_parser::parse_line(std::string_view line) const {
   return parsed;
 }
 
+void edge_parser::piece::clear() {
+  ends.clear();
+  edges.clear();
+  operations.clear();
+  weights.clear();
+  times.clear();
+  others = timed = 0;
+}
+
+void edge_parser::piece::add(parsed_line const& line, std::size_t end) {
+  constexpr double no_time = std::numeric_limits<double>::quiet_NaN();
+  std::size_t const before = ends.size();
+  datasets::update const& one = line.update;
+  ends.push_back(static_cast<std::uint32_t>(end));
+  edges.push_back(line.is_edge ? graph::edge{one.source, one.target} : graph::edge{graph::no_vertex, graph::no_vertex});
+  if (!line.is_edge) ++others;
+  bool const erases = line.is_edge && one.action == datasets::update_action::erase;
+  if (erases && operations.empty()) operations.assign(before, graph::operation::insert);
+  if (erases || !operations.empty()) operations.push_back(erases ? graph::operation::erase : graph::operation::insert);
+  bool const has_time = line.is_edge && line.is_timed;
+  if (has_time && timed++ == 0) {
+    weights.assign(before, 1);
+    times.assign(before, no_time);
+  }
+  if (timed == 0) return;
+  weights.push_back(one.weight);
+  times.push_back(has_time ? one.time : no_time);
+}
+
+parsed_line edge_parser::piece::line(std::size_t i) const {
+  parsed_line all;
+  all.is_edge = is_edge(i);
+  if (!all.is_edge) return all;
+  all.update.source = edges[i].source;
+  all.update.target = edges[i].target;
+  if (!operations.empty() && operations[i] == graph::operation::erase)
+    all.update.action = datasets::update_action::erase;
+  all.is_timed = is_timed(i);
+  if (!all.is_timed) return all;
+  all.update.weight = weights[i];
+  all.update.time = times[i];
+  return all;
+}
+
 struct edge_parser::parse_piece {
   static constexpr std::size_t grain = 1;
   edge_parser* parser;
   void operator()(exec::scalar_tile /*tile*/, std::size_t i) const {
     piece& p = parser->wave_[i];
     try {
-      p.lines.clear();
-      for (std::string_view left = p.text; !left.empty();) {
-        std::size_t const length = left.find('\n');
-        p.lines.push_back(parser->parse_line(left.substr(0, length)));
-        p.lines.back().bytes = static_cast<std::uint32_t>(length + 1);
-        left.remove_prefix(length + 1);
+      p.clear();
+      for (std::size_t at = 0; at < p.text.size();) {
+        std::size_t const end = p.text.find('\n', at);
+        p.add(parser->parse_line(p.text.substr(at, end - at)), end + 1);
+        at = end + 1;
       }
     } catch (...) {
       p.failure = std::current_exception();
     }
   }
 };
+
+parsed_run edge_parser::front_run(std::size_t most) const {
+  piece const& p = wave_[piece_];
+  std::size_t const lines = p.ends.size();
+  bool const is_timed = p.is_timed(line_);
+  std::size_t n = std::min(most, lines - line_);
+  if (p.others > 0 || (p.timed > 0 && p.timed < lines)) {
+    std::size_t alike = 0;
+    while (alike < n && p.is_edge(line_ + alike) && p.is_timed(line_ + alike) == is_timed) ++alike;
+    n = alike;
+  }
+  auto const part = [&](auto const& all, bool has) { return std::span(all).subspan(has ? line_ : 0, has ? n : 0); };
+  return {part(p.edges, true), part(p.operations, !p.operations.empty()), part(p.weights, is_timed),
+          part(p.times, is_timed)};
+}
+
+std::size_t edge_parser::bytes(std::size_t n) const {
+  std::vector<std::uint32_t> const& ends = wave_[piece_].ends;
+  return ends[line_ + n - 1] - (line_ > 0 ? ends[line_ - 1] : 0);
+}
 
 void edge_parser::parse(std::string_view text) {
   pieces_ = piece_ = line_ = 0;

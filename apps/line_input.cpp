@@ -36,7 +36,7 @@ line_input::line_input(std::string const& path)
                                                 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
       stopped_(eventfd(0, EFD_CLOEXEC)),
       owned_(!is_standard_input(path)),
-      buffer_(std::size_t{1} << 20) {
+      buffer_(std::size_t{1} << 21) {
   if (stopped_ >= 0 && path.starts_with(of_socket)) {
     try {
       socket_.emplace(path.substr(of_socket.size()));

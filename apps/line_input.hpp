@@ -33,12 +33,13 @@ class line_input {
   /// The whole lines, with their ends, that wait in the buffer behind the last one, of at most `most` bytes together;
   /// empty if there are none, and before the first call of next(). Reads and waits for nothing. Valid until next().
   [[nodiscard]] std::string_view whole_lines(std::size_t most) const;
-  /// Takes the first of whole_lines(), whose end is its last byte. Returns it without the end.
-  std::string_view take(std::size_t bytes) {
-    std::string_view const line(buffer_.data() + at_, bytes - 1);
+  /// Takes the first of whole_lines(): so many lines, of so many bytes with their ends. Returns them without the last
+  /// end. Valid until next().
+  std::string_view take(std::size_t bytes, std::size_t lines = 1) {
+    std::string_view const taken(buffer_.data() + at_, bytes - 1);
     at_ += bytes;
-    ++line_;
-    return line;
+    line_ += lines;
+    return taken;
   }
   /// The number of the line that was read last, from 1; 0 before the first.
   [[nodiscard]] std::size_t line() const { return line_; }

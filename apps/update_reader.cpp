@@ -137,11 +137,11 @@ bool update_reader::next(datasets::update& to) {
     if (ended_) return false;
     std::string_view line;
     try {
-      if (ahead_.front() == nullptr && is_text) ahead_.parse(input_.whole_lines(edge_parser::most_bytes));
-      if (parsed_line const* const parsed = ahead_.front()) {
-        line = input_.take(parsed->bytes);
-        bool const is_taken = !ahead_.is_outdated() && take(*parsed, to);
-        ahead_.pop();
+      if (ahead_.empty() && is_text) ahead_.parse(input_.whole_lines(edge_parser::most_bytes));
+      if (!ahead_.empty()) {
+        line = input_.take(ahead_.bytes(1));
+        bool const is_taken = !ahead_.is_outdated() && take(ahead_.front(), to);
+        ahead_.pop(1);
         if (is_taken) return true;
       } else {
         bool const any = input_.next(line);
@@ -167,13 +167,21 @@ bool update_reader::next(datasets::update& to) {
 
 void update_reader::take_edges(datasets::timed_batch& to, std::size_t most, bool keep_weights) {
   if (!ready_.empty() || ahead_.is_outdated()) return;
-  datasets::update one;
-  for (; most > 0; --most) {
-    parsed_line const* const parsed = ahead_.front();
-    if (parsed == nullptr || !take(*parsed, one)) return;
-    to.add(one, keep_weights);
-    (void)input_.take(parsed->bytes);
-    ahead_.pop();
+  while (most > 0 && !ahead_.empty()) {
+    parsed_run const run = ahead_.front_run(most);
+    std::size_t const n = take_times(run);
+    if (n == 0) return;
+    to.add(run.edges.first(n), run.operations.first(run.operations.empty() ? 0 : n));
+    if (keep_weights && run.times.empty()) {
+      to.weights.resize(to.edges.size(), 1);
+      to.times.resize(to.edges.size(), newest_);
+    } else if (keep_weights) {
+      to.weights.insert(to.weights.end(), run.weights.begin(), run.weights.begin() + static_cast<std::ptrdiff_t>(n));
+      to.times.insert(to.times.end(), run.times.begin(), run.times.begin() + static_cast<std::ptrdiff_t>(n));
+    }
+    (void)input_.take(ahead_.bytes(n), n);
+    ahead_.pop(n);
+    most -= n;
   }
 }
 
@@ -331,6 +339,15 @@ void update_reader::accept(parts const& p) {
 void update_reader::take_time(double time, bool given) {
   newest_ = timed_ ? std::max(newest_, time) : time;
   timed_ = timed_ || given;
+}
+
+std::size_t update_reader::take_times(parsed_run const& run) {
+  std::size_t n = 0;
+  if (run.times.empty() && !run.edges.empty()) take_time(timed_ ? newest_ : 0, false);
+  if (run.times.empty()) n = run.edges.size();
+  for (; n < run.times.size() && !is_too_early(run.times[n]); ++n) take_time(run.times[n], true);
+  removes_ = removes_ && n == 0;
+  return n;
 }
 
 bool update_reader::take(parsed_line const& line, datasets::update& to) {

@@ -85,6 +85,8 @@ class update_reader : public update_stream {
 
   // Takes a line that is an edge, and may follow the lines before it. False, and no effect, for any other line.
   bool take(parsed_line const& line, datasets::update& to);
+  // The number of edges of a run, from the first, that may follow the lines before; takes their times.
+  [[nodiscard]] std::size_t take_times(parsed_run const& run);
   bool read(std::string_view line);  // false for a line without update
   void read_text(std::string_view line);
   void read_csv(std::string_view line);

@@ -44,6 +44,15 @@ void timed_batch::clear() {
   end.reset();
 }
 
+void timed_batch::add(std::span<graph::edge const> all, std::span<graph::operation const> what) {
+  bool const erases = std::find(what.begin(), what.end(), graph::operation::erase) != what.end();
+  if (erases && operations.empty()) operations.assign(edges.size(), graph::operation::insert);
+  edges.insert(edges.end(), all.begin(), all.end());
+  if (!erases && operations.empty()) return;
+  operations.insert(operations.end(), what.begin(), what.end());
+  operations.resize(edges.size(), graph::operation::insert);
+}
+
 bool by_time::next(update& to) {
   while (!ended_ && (heap_.empty() || heap_.front().one.time > newest_ - late_)) {
     if (!from_.next(to)) {

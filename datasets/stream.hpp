@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,8 @@ struct timed_batch {
     weights.push_back(weight);
     times.push_back(time);
   }
+  /// Adds many; without `what`, insertions.
+  void add(std::span<graph::edge const> all, std::span<graph::operation const> what);
   /// Adds an update of an edge.
   void add(update const& one, bool keep_weights) {
     graph::edge const e{one.source, one.target};
