@@ -35,8 +35,9 @@
 // no residual exceeds its limit, the norm is small enough. If a batch changes most ranks, a pull along all arcs is less
 // work than pushing. In an undirected graph all ranks are then corrected by an iteration; its steps reduce the error as
 // much as three steps of a full run (see detail/chebyshev.hpp); in a directed graph by a full run that starts from the
-// current ranks. With weights or sources, steps add the residuals of all vertices to their ranks and compute them anew;
-// each reduces the norm by d, and needs no memory but that of the bins of rows.
+// current ranks, or, with weights or sources, by steps that add the residuals of all vertices to their ranks and
+// compute them anew; each reduces the norm by d. So do those of an undirected graph if a sum of the weights of a row is
+// not 0, and less than 2^-60 or more than 2^60.
 //
 // Pushing a residual r sends at most d |r| + degree units in total. So with limits above degree / (1 - d) each push
 // reduces the norm, and pushing ends. These least limits bound the tolerance that can be reached: see the options. If d
@@ -181,8 +182,7 @@ class incremental_pagerank final : public maintained_pagerank {
     bool is_ranked = false;  // all vertices were processed at once, and nothing was pushed since
     space().fill(&store_.state()->done, 0, sizeof(detail::residual_state::done));
     // Saves a synchronisation if this batch changes most ranks as the last one did.
-    bool const solves = !g.directed() && !store_.is_general();
-    bool const is_prepared = may_rank_all && solves && changed_most_ranks_;
+    bool const is_prepared = may_rank_all && !g.directed() && changed_most_ranks_;
     detail::residual_state state = is_prepared ? correction_.prepare(store_, g) : store_.read_state();
     if (options().weighted)
       detail::weight_inspector<Space>::require_valid(space(), g, state.first_invalid, "incremental_pagerank");
@@ -195,7 +195,7 @@ class incremental_pagerank final : public maintained_pagerank {
     auto const iterations_left = [&] {
       return options().max_iterations - correction_.steps() - static_cast<unsigned>(state.done.iterations);
     };
-    auto const error_now = [&] { return correction_.error_of(state, is_ranked && solves); };
+    auto const error_now = [&] { return correction_.error_of(state, is_ranked && correction_.has_solved()); };
     auto const is_within = [&] { return store_.is_within(g, error_now(), all(state.sum)); };
     for (;;) {
       if (store_.update_limits(g, all(state.sum))) is_listed = false;
@@ -211,7 +211,7 @@ class incremental_pagerank final : public maintained_pagerank {
         may_rank_all = false;
         is_ranked = true;
         changed_most_ranks_ = true;
-        is_listed = !solves;
+        is_listed = !correction_.has_solved();
         continue;
       }
       if (!is_listed) store_.list_all(g);

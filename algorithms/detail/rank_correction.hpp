@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Corrects all ranks of incremental_pagerank at once, where a batch changes most of them: by Chebyshev's iteration
-// (chebyshev.hpp) in an undirected graph, and by a full run that starts from the current ranks in a directed one. With
-// weights or sources, steps over all vertices correct them.
+// (chebyshev.hpp) in an undirected graph, and by a full run that starts from the current ranks in a directed one. In a
+// directed graph with weights or sources, and where sums of weights are extreme, steps over all vertices correct them.
 #pragma once
 
 #include <algorithm>
@@ -32,10 +32,10 @@ class rank_correction {
 
   /// Requests the memory for a graph with n ids and this many arcs.
   void reserve(graph::graph_view const& g, bool is_general, std::size_t n, std::uint64_t arcs) {
-    if (is_general) {
-      if (g.has_in_neighbours()) bins_.reserve(n, arcs, limits);
-    } else if (!g.directed())
+    if (!g.directed())
       solver_.reserve(n, arcs);
+    else if (g.has_in_neighbours() && is_general)
+      bins_.reserve(n, arcs, limits);
     else if (g.has_in_neighbours())
       full_.reserve(n, arcs);
   }
@@ -47,31 +47,39 @@ class rank_correction {
   /// Computes all ranks anew, as far as passes over all vertices can; store: after restart().
   void compute(rank_store<Space>& store, graph::graph_view const& g) {
     change_ = rank_change::all_anew;
-    if (store.is_general()) {
-      compute_generally(store, g);
-    } else if (g.directed() && g.has_in_neighbours()) {
-      (void)run(store, g, 0, store.options().max_iterations);
-    } else {
-      store.start(g, nullptr, 0);
-      if (!g.directed()) (void)solve(store, g, prepare(store, g), store.options().max_iterations, 8);
+    unsigned const most = store.options().max_iterations;
+    if (!store.is_general() && g.directed() && g.has_in_neighbours()) {
+      (void)run(store, g, 0, most);
+      return;
     }
+    store.start(g, nullptr, 0);
+    if (store.options().weighted) add_up_weights_of_all(store, g);
+    if (!g.has_in_neighbours() || store.has_no_source()) return;
+    residual_state const before = g.directed() ? store.read_state() : prepare(store, g);
+    (void)correct(store, g, before, true, most, 8);
   }
   /// Corrects all ranks in at most this many steps. state: of the store; is_prepared: after prepare(). margin: see
   /// solve().
   residual_state correct(rank_store<Space>& store, graph::graph_view const& g, residual_state const& state,
                          bool is_prepared, unsigned steps_left, double margin) {
-    double const sum = residual_state::total(state.sum);
-    if (store.is_general()) return step(store, g, residual_state::total(state.residual_norm), sum, steps_left);
-    if (g.directed()) return run(store, g, sum, steps_left);
-    return solve(store, g, is_prepared ? state : prepare(store, g), steps_left, margin);
+    has_solved_ = false;
+    if (g.directed() && !store.is_general()) return run(store, g, residual_state::total(state.sum), steps_left);
+    if (g.directed())
+      return step(store, g, state, bins_.make(g.in_records(), store.vertices(), g.arcs(), limits), steps_left);
+    residual_state const seen = is_prepared ? state : prepare(store, g);
+    has_solved_ = solver_.can_solve(store.residuals(g), seen);
+    return has_solved_ ? solve(store, g, seen, steps_left, margin)
+                       : step(store, g, seen, solver_.bins(seen), steps_left);
   }
-  /// Prepares correct() for an undirected graph without weights and sources, and reads the state that it needs.
+  /// Prepares correct() for an undirected graph, and reads the state that it needs.
   residual_state prepare(rank_store<Space> const& store, graph::graph_view const& g) {
     solver_.prepare(store.residuals(g));
     return store.read_state();
   }
+  /// Whether the last correct() was by Chebyshev's iteration: all residuals above the limits are to be listed then.
+  [[nodiscard]] bool has_solved() const { return has_solved_; }
   /// A bound of the error of ranks, times 1 - d. After solve() the error of the sum of ranks follows from the sum of
-  /// residuals: vertices without neighbours have no residuals then, and all others push d times theirs.
+  /// residuals: vertices that send nothing have no residuals then, and all others push d times theirs.
   static double error_of(residual_state const& s, bool is_solved) {
     double const norm = residual_state::total(s.residual_norm);
     return norm + (is_solved ? std::abs(residual_state::total(s.residual_sum)) : norm);
@@ -80,18 +88,12 @@ class rank_correction {
  private:
   static constexpr bin_limits limits{32, 256, 1024, 1024};
 
-  void compute_generally(rank_store<Space>& store, graph::graph_view const& g) {
-    store.start(g, nullptr, 0);
-    if (store.options().weighted) {
-      frontier const all = store.next();
-      store.clear(all);
-      exec::for_each_lane<32>(space_, store.vertices(), list_vertices{g, all});
-      store.update_totals(store.residuals(g), all);
-      store.clear(all);
-    }
-    double const all_residuals = (1 - store.options().damping) * store.scale();
-    if (g.has_in_neighbours() && !store.has_no_source())
-      (void)step(store, g, all_residuals, store.scale(), store.options().max_iterations);
+  void add_up_weights_of_all(rank_store<Space>& store, graph::graph_view const& g) {
+    frontier const all = store.next();
+    store.clear(all);
+    exec::for_each_lane<32>(space_, store.vertices(), list_vertices{g, all});
+    store.update_totals(store.residuals(g), all);
+    store.clear(all);
   }
   // Corrects all ranks of an undirected graph by Chebyshev's iteration, until the error is allowed, all steps are used,
   // or an attempt does not halve the norm because of rounding. state: after prepare(). Its sum of residuals may be
@@ -110,7 +112,7 @@ class rank_correction {
       double const ratio = margin * shortfall * before / store.max_error(std::max(sum, store.least_sum()));
       unsigned const steps = std::min({steps_left, solver_.max_steps, solver_.steps(d, ratio)});
       float const* const contribution = solver_.solve(x, state, steps);
-      for_each_vertex(space_, store.vertices(), add_solution{x, contribution, solver_.correction_per_arc(x, state)});
+      for_each_vertex(space_, store.vertices(), add_solution{x, contribution, solver_.correction(x, state)});
       store.pull_all(g, solver_.bins());
       state = store.read_state();
       steps_left -= steps;
@@ -141,13 +143,14 @@ class rank_correction {
     return store.read_state();
   }
   // Corrects all ranks by steps, until the norm is a fraction of the allowed one, so that later changes stay local, or
-  // rounding keeps it from falling. Each step adds every residual to its rank, and computes the residuals anew. left:
-  // the norm before that; sum_of_ranks: about the sum of all ranks.
-  residual_state step(rank_store<Space>& store, graph::graph_view const& g, double left, double sum_of_ranks,
-                      unsigned steps_left) {
+  // rounding keeps it from falling. Each step adds every residual to its rank, and computes the residuals anew. seen:
+  // the state before that; in: the bins of in-neighbours.
+  residual_state step(rank_store<Space>& store, graph::graph_view const& g, residual_state const& seen,
+                      row_bins_view const& in, unsigned steps_left) {
     constexpr unsigned at_once = 16;  // steps before the host reads the state
     double const d = store.options().damping;
-    row_bins_view const in = bins_.make(g.in_records(), store.vertices(), g.arcs(), limits);
+    double left = residual_state::total(seen.residual_norm);
+    double sum_of_ranks = std::max(residual_state::total(seen.sum), store.least_sum());
     while (steps_left > 0 && left > 0) {
       double const ratio = std::max(8 * left / store.max_error(sum_of_ranks), 1.0);
       double const needed = d > 0 ? std::ceil(std::log(ratio) / -std::log(d)) : 1;
@@ -173,8 +176,9 @@ class rank_correction {
   Space space_;
   chebyshev_solver<Space> solver_;  // if the graph is undirected
   pagerank_ranker<Space> full_;     // if the graph is directed
-  row_bins<Space> bins_;            // with weights or sources, instead of the last two
+  row_bins<Space> bins_;            // if it is, and there are weights or sources
   unsigned steps_ = 0;
+  bool has_solved_ = false;
   // For each rank_change: the ratio of the norm that the last solve() left to the norm expected after its steps.
   double shortfall_[3] = {2, 2, 2};
   rank_change change_ = rank_change::all_anew;

@@ -88,20 +88,20 @@ struct start_residuals {
   }
 };
 
-/// Adds the solution of Chebyshev's iteration to ranks: for a vertex with arcs, its degree times the sum of its
-/// contribution per arc and the correction per arc; for a vertex without arcs, its residual.
+/// Adds the solution of Chebyshev's iteration to ranks: for a vertex that sends something, its divisor times the sum of
+/// its contribution and the correction; for any other, its residual.
 struct add_solution {
   rank_residuals x;
   float const* contribution;
-  double correction_per_arc;
+  double correction;
   template <class Tile>
   WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
     if (!valid) return;
     auto const v = static_cast<graph::vertex_id>(i);
-    std::uint32_t const degree = x.g.degree(v);
+    double const divisor = x.divisor(v);
     std::int64_t const more =
-        degree > 0 ? static_cast<std::int64_t>((static_cast<double>(contribution[v]) + correction_per_arc) * degree)
-                   : x.residual[v];
+        divisor > 0 ? static_cast<std::int64_t>((static_cast<double>(contribution[v]) + correction) * divisor)
+                    : x.residual[v];
     x.restart(v, x.x[v] + more);
     sums.ranks += more;
   }

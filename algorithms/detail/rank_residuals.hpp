@@ -28,6 +28,9 @@ struct residual_state {
   /// The sum of the residuals of vertices with neighbours; computed by passes over all vertices only.
   std::int64_t residual_sum[places];
   bin_ends bins;                // of the rows, if they are requested
+  double all_weights;           // see chebyshev_solver::prepare()
+  double out_of_range;          // the same
+  std::uint32_t arrived;        // of tile_sums; 0 between launches
   std::uint64_t first_invalid;  // as weight_summary::first_invalid, of the rows that a batch changes
   struct {
     std::uint64_t iterations;
@@ -100,6 +103,8 @@ struct rank_residuals {
     std::uint32_t const degree = g.degree(v);
     return degree == 0 ? 0 : rounded(damping * static_cast<double>(x[v]) / degree);
   }
+  /// What the share of an arc is divided by: the sum of weights, or the degree; 0 for a vertex that sends nothing.
+  [[nodiscard]] WYRM_HD double divisor(graph::vertex_id v) const { return totals != nullptr ? totals[v] : g.degree(v); }
   /// The base of an absent vertex is 0.
   [[nodiscard]] WYRM_HD std::int64_t base_of(graph::vertex_id v) const {
     return !g.is_present(v) ? 0 : bases != nullptr ? bases[v] : base;
