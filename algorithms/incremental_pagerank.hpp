@@ -32,12 +32,14 @@
 // tolerance, which is also the bound of pagerank(); so a small batch often requires no push. Otherwise residuals above
 // a limit are pushed until the bound is at most half of that. Half of the allowed norm is distributed evenly over all
 // vertices, and half in proportion to their degrees, which are the cost of a push. These values are the limits; so if
-// no residual exceeds its limit, the norm is small enough. If a batch changes most ranks, a pull along all arcs is less
-// work than pushing. In an undirected graph all ranks are then corrected by an iteration; its steps reduce the error as
-// much as three steps of a full run (see detail/chebyshev.hpp); in a directed graph by a full run that starts from the
-// current ranks, or, with weights or sources, by steps that add the residuals of all vertices to their ranks and
-// compute them anew; each reduces the norm by d. So do those of an undirected graph if a sum of the weights of a row is
-// not 0, and less than 2^-60 or more than 2^60.
+// no residual exceeds its limit, the norm is small enough. If only few vertices have residuals, greater limits are
+// enough: so limits are first computed as for a graph of 4,096 vertices, and decreased in steps while the norm is too
+// large. If a batch changes most ranks, a pull along all arcs is less work than pushing. In an undirected graph all
+// ranks are then corrected by an iteration; its steps reduce the error as much as three steps of a full run (see
+// detail/chebyshev.hpp); in a directed graph by a full run that starts from the current ranks, or, with weights or
+// sources, by steps that add the residuals of all vertices to their ranks and compute them anew; each reduces the norm
+// by d. So do those of an undirected graph if a sum of the weights of a row is not 0, and less than 2^-60 or more than
+// 2^60.
 //
 // Pushing a residual r sends at most d |r| + degree units in total. So with limits above degree / (1 - d) each push
 // reduces the norm, and pushing ends. These least limits bound the tolerance that can be reached: see the options. If d
@@ -197,6 +199,8 @@ class incremental_pagerank final : public maintained_pagerank {
     };
     auto const error_now = [&] { return correction_.error_of(state, is_ranked && correction_.has_solved()); };
     auto const is_within = [&] { return store_.is_within(g, error_now(), all(state.sum)); };
+    double coarseness = ignores_target ? 1 : std::max(1.0, static_cast<double>(store_.vertices()) / vertices_nearby);
+    store_.set_coarseness(coarseness);
     for (;;) {
       if (store_.update_limits(g, all(state.sum))) is_listed = false;
       bool const is_given_up = may_rank_all && (skips_push || state.done.given_up != 0);
@@ -204,7 +208,13 @@ class incremental_pagerank final : public maintained_pagerank {
       bool const is_done = store_.has_no_source() ||
                            (is_under_way ? all(state.residual_norm) <= store_.residuals(g).target_norm : is_within());
       // Residuals below the limits must not be pushed.
-      if (is_done || (is_listed && !is_given_up && !store_.has_to_push(state)) || iterations_left() == 0) break;
+      if (is_done || iterations_left() == 0) break;
+      if (is_listed && !is_given_up && !store_.has_to_push(state)) {
+        if (coarseness == 1) break;
+        coarseness = std::max(1.0, coarseness / 16);
+        store_.set_coarseness(coarseness);
+        is_listed = false;
+      }
       if (is_given_up || (may_rank_all && all(state.done.work) > max_work)) {
         if (!skips_push) skip_push_from_ = initial_norm / 4;
         state = correction_.correct(store_, g, state, is_prepared, iterations_left(), skips_push ? 1 : 8);
@@ -249,6 +259,7 @@ class incremental_pagerank final : public maintained_pagerank {
     }
   }
 
+  static constexpr double vertices_nearby = 4096;
   detail::rank_store<Space> store_;
   detail::rank_correction<Space> correction_;
   unsigned iterations_ = 0;

@@ -170,8 +170,8 @@ class rank_store {
             x + 2 * room_,
             state_.data(),
             options_.damping,
-            std::max(target / 2 / static_cast<double>(vertices_), least),
-            std::max(target / 2 / arcs_, least),
+            std::max(coarseness_ * target / 2 / static_cast<double>(vertices_), least),
+            std::max(coarseness_ * target / 2 / arcs_, least),
             ignores_target_ ? -1 : target,
             base(),
             bases(),
@@ -235,6 +235,8 @@ class rank_store {
   }
   /// The least sum of ranks that limits are computed for.
   [[nodiscard]] double least_sum() const { return sum_; }
+  /// The factor of all limits, at least 1.
+  void set_coarseness(double factor) { coarseness_ = factor; }
   /// Whether to push all residuals that exceed the limits, whatever the norm is: when all ranks are computed anew, so
   /// that later changes stay local.
   void ignore_target(bool ignores) { ignores_target_ = ignores; }
@@ -314,6 +316,7 @@ class rank_store {
   double unit_ = 1;
   double arcs_ = 0;             // limits are computed for at most this many arcs,
   double sum_ = 1;              // and at least this sum
+  double coarseness_ = 1;       // see set_coarseness()
   unsigned turn_ = 0;           // iterations so far
   bool ignores_target_ = true;  // see ignore_target()
 };

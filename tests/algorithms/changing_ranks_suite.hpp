@@ -227,6 +227,28 @@ TYPED_TEST_P(changing_ranks_test, small_changes_of_values_cost_little) {
   EXPECT_TRUE(ranks.converged());
 }
 
+// In a random graph everything is near: with the least limits, small residuals of most vertices would be pushed.
+TYPED_TEST_P(changing_ranks_test, small_changes_of_large_graphs_are_pushed_nearby) {
+  std::size_t const n = 30'000;
+  std::mt19937 random(71);  // a fixed graph, as the number of pushes depends on it
+  auto g = this->template empty_graph<float>(n, {});
+  auto const edges = random_edges(random, n, 3 * n);
+  this->insert(g, edges, std::vector<float>(edges.size(), 1.0f));
+  typename TestFixture::options const o{.tolerance = 3.0 / n, .full_run = 1e9, .weighted = true};
+  algorithms::incremental_pagerank ranks(g.space(), g.view(), o);
+  g.attach(ranks);
+  std::uint64_t pushed = 0;
+  for (unsigned i = 0; i < 5; ++i) {
+    this->insert(g, {edges[1'000 * i]}, {5.0f});
+    pushed += ranks.ranked();
+  }
+  EXPECT_GT(pushed, 5u);
+  EXPECT_LT(pushed, 40'000u);  // 63,000 with the least limits
+  ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
+  g.erase(std::vector<graph::edge>(edges.begin(), edges.begin() + 100));
+  ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
+}
+
 // A refused batch, and one without memory, leave the ranks as they are, bit for bit, and later ones find them so.
 TYPED_TEST_P(changing_ranks_test, changes_are_made_or_undone) {
   using options = typename TestFixture::options;
@@ -442,7 +464,8 @@ TYPED_TEST_P(changing_ranks_test, arguments_are_refused) {
 REGISTER_TYPED_TEST_SUITE_P(changing_ranks_test, known_ranks, a_graph_without_ids,
                             without_damping_ranks_are_within_their_bound, weighted_ranks_follow_all_types_of_values,
                             ranks_follow_all_options, weights_of_hubs_change, small_changes_of_values_cost_little,
-                            changes_are_made_or_undone, weighted_ranks_catch_up, sources_leave_with_their_vertices,
-                            weights_may_be_tiny_or_huge, arguments_are_refused);
+                            small_changes_of_large_graphs_are_pushed_nearby, changes_are_made_or_undone,
+                            weighted_ranks_catch_up, sources_leave_with_their_vertices, weights_may_be_tiny_or_huge,
+                            arguments_are_refused);
 
 }  // namespace wyrm::tests
