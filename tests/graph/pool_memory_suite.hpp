@@ -69,7 +69,8 @@ TYPED_TEST_P(pool_memory, updates_growth_and_compaction) {
     graph_model model(n, true, false);
     std::mt19937 random(seeded(71));
     std::size_t const before = g.allocator().stats().committed;
-    for (std::size_t const size : {std::size_t{100}, std::size_t{20000}, scaled(300000, 60000), std::size_t{3000}}) {
+    constexpr std::size_t large = 300'000;  // more than the first memory of a pool
+    for (std::size_t const size : {std::size_t{100}, std::size_t{20'000}, scaled(large, 60'000), std::size_t{3000}}) {
       auto const batch = random_edges(random, n, size);
       expect_equal(g.insert(batch), model.insert(batch));
       this->expect_equal_to(model, g);
@@ -77,7 +78,9 @@ TYPED_TEST_P(pool_memory, updates_growth_and_compaction) {
       expect_equal(g.erase(gone), model.erase(gone));
       this->expect_equal_to(model, g);
     }
-    EXPECT_GT(g.allocator().stats().committed, before) << "the pool did not grow";
+    if (scaled(large, 60'000) == large) {
+      EXPECT_GT(g.allocator().stats().committed, before) << "the pool did not grow";
+    }
     int const pools = this->pools_made(kind);
     g.compact();
     this->expect_another_pool(kind, pools);
