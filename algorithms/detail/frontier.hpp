@@ -194,8 +194,8 @@ WYRM_HD void for_each_in_share(frontier_item const* items, std::size_t n, std::s
   }
 }
 
-/// A loop of a fixed number of tiles over a frontier: a tile per item for W < 32, or a lane per item for W = 32.
-template <unsigned W, class F>
+/// A loop of a fixed number of tiles over a frontier, with a tile or a lane per item.
+template <bool TilePerItem, class F>
 struct over_items {
   frontier_item const* items;
   std::uint32_t const* size;
@@ -210,7 +210,7 @@ struct over_items {
       with_own(t, f, [&](auto const& call) {
         for_each_in_share(items, n, tile, tiles, f, [&](std::size_t i) { call(items + i); });
       });
-    } else if constexpr (W < 32) {
+    } else if constexpr (TilePerItem) {
       for (std::size_t i = tile; i < n; i += tiles) with_own(t, f, [&](auto const& call) { call(items + i); });
     } else {
       for (std::size_t i = tile * Tile::size(); i < n; i += tiles * Tile::size())
@@ -226,7 +226,16 @@ template <unsigned W, class Space, class F>
 void for_each_item(Space const& space, frontier const& from, F const& f) {
   constexpr std::size_t lanes = Space::template tile_size<W>;
   std::size_t const tiles = space.lanes_for(from.size) / lanes + 1;
-  exec::for_each_tile<W>(space, tiles, over_items<W, F>{from.items, from.size, tiles, f});
+  exec::for_each_tile<W>(space, tiles, over_items<(W < 32), F>{from.items, from.size, tiles, f});
+}
+
+/// The same with 32 lanes per item: for frontiers of few items, which have lanes for all. The longest item takes the
+/// time then.
+template <class Space, class F>
+void for_each_item_wide(Space const& space, frontier const& from, F const& f) {
+  constexpr std::size_t lanes = Space::template tile_size<32>;
+  std::size_t const tiles = space.lanes_for(from.size) / lanes + 1;
+  exec::for_each_tile<32>(space, tiles, over_items<true, F>{from.items, from.size, tiles, f});
 }
 
 /// See for_each_index().

@@ -169,7 +169,7 @@ class modularity_moves {
       unsigned const rounds = std::min({at_once, window - r.number % window, max_rounds - r.number});
       space_.fill(result_.data(), 0, result_.bytes());
       std::uint32_t moved = 0;
-      for (unsigned i = 0; i < rounds; ++i, ++r.number) moved = round(r, objective);
+      for (unsigned i = 0; i < rounds; ++i, ++r.number) moved = round(r, objective, left);
       if constexpr (!std::is_same_v<Objective, map_objective>) moved = exec::read(space_, &result_.data()->moved);
       done.count += moved;
       left = now().size();
@@ -179,15 +179,28 @@ class modularity_moves {
     done.ended = left == 0 || r.number < max_rounds;
     return done;
   }
-  // Returns the number of moves of the map equation; others are added up in result_.
+  // Calls f(tile, item) for all items, of which there are about `items`: with wide tiles, where these are few, or rows
+  // are long. The items that take longest are the parts of the rows of hubs.
+  template <class F>
+  void for_each(move_round const& r, frontier const& from, std::uint32_t items, F const& f) {
+    if constexpr (exec::has_tiles<Space>) {
+      std::size_t const tiles_at_once = space_.lanes_for(from.size) / Space::template tile_size<32>;
+      std::uint64_t const mean_degree = r.rows.g.arcs() / r.rows.g.vertices();
+      if (items <= 2 * tiles_at_once * std::max<std::uint64_t>(1, mean_degree / 8))
+        return for_each_item_wide(space_, from, f);
+    }
+    for_each_item<8>(space_, from, f);
+  }
+  // Returns the number of moves of the map equation; others are added up in result_. items: about the number of those
+  // in now().
   template <class Objective>
-  std::uint32_t round(move_round const& r, Objective& objective) {
+  std::uint32_t round(move_round const& r, Objective& objective, std::uint32_t items) {
     frontier const from = now().view();
     vertex_list<Space>& next = lists_[(turn_ + 1) % 2];
     for_each_item<32>(space_, from, begin_round{r, from});
-    for_each_item<8>(space_, from, gather_links{r});
-    for_each_item<8>(space_, from, find_gains<Objective>{r, objective});
-    for_each_item<8>(space_, from, find_targets<Objective>{r, objective});
+    for_each(r, from, items, gather_links{r});
+    for_each(r, from, items, find_gains<Objective>{r, objective});
+    for_each(r, from, items, find_targets<Objective>{r, objective});
     for_each_item<32>(space_, from, gather_traffic{r});
     if constexpr (std::is_same_v<Objective, map_objective>)
       for_each_item<32>(space_, from, save_modules{r, objective, saved()});
@@ -196,7 +209,7 @@ class modularity_moves {
     if constexpr (std::is_same_v<Objective, map_objective>) moved = change_flows(r, from, objective);
     for_each_item<32>(space_, from, apply_moves{r});
     next.reset_size();
-    for_each_item<8>(space_, from, list_next{r, next.view()});
+    for_each(r, from, items, list_next{r, next.view()});
     ++turn_;
     return moved;
   }
