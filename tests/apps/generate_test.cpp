@@ -14,6 +14,8 @@ TEST_F(program_test, generate_lists_families) {
   for (char const* line :
        {"\nrmat: ", "\nlfr: ", "\n    scale=16 ", "\n    seed=1 ", "\n    degrees ", "; has labels\n", "gen:FAMILY"})
     EXPECT_NE(text.find(line), std::string::npos) << line;
+  EXPECT_NE(text.find("KKT system of a control problem in a cube; on a GPU, too\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("triangulation of random points\n"), std::string::npos) << text;
 }
 
 TEST_F(program_test, generate_writes_graphs) {
