@@ -74,9 +74,9 @@ cluster_result cluster(cluster_options const& o) {
   auto const bound = o.bound();
   exec::any_space const space = o.space(bound.get());
   r.device = exec::describe(space);
-  r.generated_on = generating_device(o.file, space);
+  r.generated_on = generating_device(o.file, o.generating_space(space));
   graph::edge_list list;
-  r.load_ms = timed([&] { list = load_file(o.file, space); });
+  r.load_ms = timed([&] { list = load_file(o.file, o.generating_space(space)); });
   r.ids = vertex_ids(list, o.file.ids);
   std::vector<std::uint32_t> classes;
   if (!o.truth.empty()) classes = read_labels(o.truth, r.ids);

@@ -73,6 +73,7 @@ TEST_F(program_test, reports_say_where_a_graph_was_generated) {
   report const made = run("gen:grid,x=4,y=4");
   EXPECT_EQ(made.text("generated_on"), made.text("device"));
   EXPECT_EQ(run("gen:road,rows=9,columns=9").text("generated_on").substr(0, 5), "cpu (");
+  EXPECT_EQ(run("gen:grid,x=4,y=4", {"--memory", "host"}).text("generated_on").substr(0, 5), "cpu (");
   EXPECT_NE(output({"run", "gen:ba,n=99"}).find(" ms (generated on cpu ("), std::string::npos);
 }
 
