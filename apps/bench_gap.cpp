@@ -203,7 +203,7 @@ gap_result gap(gap_options const& o, std::ostream& out) {
   exec::any_space const space = o.space(bound.get());
   r.device = exec::describe(space);
   graph::edge_list list;
-  r.load_ms = timed([&] { list = load_file(o.file); });
+  r.load_ms = timed([&] { list = load_file(o.file, o.generating_space(space)); });
   r.ids = vertex_ids(list, o.file.ids);
   r.directed = list.directed;
   auto const asked = [&](std::string_view kernel) {

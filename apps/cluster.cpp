@@ -10,6 +10,7 @@
 #include "../exec/device.hpp"
 #include "../graph/any_graph.hpp"
 #include "../loaders/quoted.hpp"
+#include "generate.hpp"
 #include "line_input.hpp"
 #include "loaded_graph.hpp"
 
@@ -73,8 +74,9 @@ cluster_result cluster(cluster_options const& o) {
   auto const bound = o.bound();
   exec::any_space const space = o.space(bound.get());
   r.device = exec::describe(space);
+  r.generated_on = generating_device(o.file, o.generating_space(space));
   graph::edge_list list;
-  r.load_ms = timed([&] { list = load_file(o.file); });
+  r.load_ms = timed([&] { list = load_file(o.file, o.generating_space(space)); });
   r.ids = vertex_ids(list, o.file.ids);
   std::vector<std::uint32_t> classes;
   if (!o.truth.empty()) classes = read_labels(o.truth, r.ids);

@@ -42,6 +42,7 @@ struct cluster_result {
   std::vector<std::uint64_t> levels;  // number of clusters of each level, from the finest; at least one level
   degree_summary sizes;               // of clusters of the finest level
   std::optional<agreement> truth;
+  std::string generated_on;  // see generating_device()
   double load_ms = 0;
   double build_ms = 0;
   double ms = 0;  // time of clustering; the transfer of labels to the host is included

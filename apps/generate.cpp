@@ -6,15 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iomanip>
 #include <new>
 #include <ostream>
 #include <stdexcept>
 #include <string_view>
+#include <variant>
 
 #include "../datasets/families.hpp"
 #include "../loaders/loaders.hpp"
 #include "../loaders/output_file.hpp"
 #include "../loaders/writers.hpp"
+#include "loaded_graph.hpp"
 #include "output_paths.hpp"
 
 namespace wyrm::apps {
@@ -36,7 +39,9 @@ void list_parameters(std::span<datasets::parameter const> parameters, std::ostre
 void list_families(std::ostream& out) {
   out << "Families of graphs, and their parameters with defaults:\n";
   for (datasets::family const& f : datasets::families()) {
-    out << '\n' << f.name << ": " << f.help << (f.has_labels ? "; has labels" : "") << '\n';
+    out << '\n'
+        << f.name << ": " << f.help << (f.has_labels ? "; has labels" : "") << (f.on_device ? "; on a GPU, too" : "")
+        << '\n';
     list_parameters(f.parameters, out);
   }
   out << "\nall families\n";
@@ -52,6 +57,18 @@ std::uint64_t first_id(std::string const& output) {
   std::string extension = name.extension().string();
   for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return extension == ".mtx" || extension == ".graph" || extension == ".metis" || extension == ".gr" ? 1 : 0;
+}
+
+// Where a family is generated: on the chosen space if it can be, else on the host.
+exec::any_space space_for(datasets::family const& f, exec::any_space const& chosen, unsigned threads) {
+  if (!f.on_device || std::holds_alternative<exec::host_space>(chosen)) return exec::host_space(threads);
+  return chosen;
+}
+
+// The family of a name that begins with "gen:".
+datasets::family const& family_of(graph_file const& file) {
+  std::string_view const text = std::string_view(file.name).substr(prefix.size());
+  return datasets::family_named(text.substr(0, text.find(',')));
 }
 
 template <class F>
@@ -83,7 +100,9 @@ void generate(generate_command const& c, std::ostream& out) {
   loaders::refuse_unwritten_format(c.output);
   refuse_equal_paths({}, {{"-o", c.output}, {"--labels", c.labels}});
   loaders::output_file labels("the labels", c.labels);
-  auto const made = with_memory([&] { return datasets::generate(c.family, c.values, exec::host_space(c.threads)); });
+  exec::any_space const space = space_for(f, exec::make_space(c.device), c.threads);
+  datasets::labelled_graph made;
+  double const ms = timed([&] { made = with_memory([&] { return datasets::generate(c.family, c.values, space); }); });
   for (std::size_t v = 0; v < made.labels.size(); ++v) {
     labels.write(first_id(c.output) + v);
     labels.write(" ");
@@ -94,12 +113,13 @@ void generate(generate_command const& c, std::ostream& out) {
   loaders::write(made.list, c.output);
   labels.commit();
   out << c.output << ": " << c.family << ", " << made.list.vertices << " vertices, " << made.list.edges.size()
-      << " edges\n";
+      << " edges; generated on " << exec::describe(space) << " in " << std::fixed << std::setprecision(3) << ms / 1000
+      << " s\n";
 }
 
 bool is_generated(std::string const& name) { return name.starts_with(prefix); }
 
-graph::edge_list generated(graph_file const& file) {
+graph::edge_list generated(graph_file const& file, exec::any_space const& space) {
   auto const refuse = [&](bool is_given, char const* flag) {
     if (is_given) throw error(error_code::bad_argument, file.name + " is no file: leave out " + flag);
   };
@@ -110,9 +130,14 @@ graph::edge_list generated(graph_file const& file) {
   refuse(file.settings.cache, "--cache and --cache-dir");
   auto made = with_memory([&] {
     return datasets::generate(std::string_view(file.name).substr(prefix.size()),
-                              exec::host_space(file.settings.threads));
+                              space_for(family_of(file), space, file.settings.threads));
   });
   return loaders::adjusted(std::move(made.list), file.settings);
+}
+
+std::string generating_device(graph_file const& file, exec::any_space const& space) {
+  if (!is_generated(file.name)) return {};
+  return exec::describe(space_for(family_of(file), space, file.settings.threads));
 }
 
 }  // namespace wyrm::apps

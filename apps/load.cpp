@@ -181,8 +181,8 @@ std::string_view name_of(graph::vertex_order order) {
   return std::find_if(orders.begin(), orders.end(), [&](auto const& named) { return named.second == order; })->first;
 }
 
-graph::edge_list load_file(graph_file const& file) {
-  if (is_generated(file.name)) return generated(file);
+graph::edge_list load_file(graph_file const& file, exec::any_space const& space) {
+  if (is_generated(file.name)) return generated(file, space);
   std::string warned;
   graph::edge_list list;
   {

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "../exec/device.hpp"
 #include "../loaders/loaders.hpp"
 #include "vertex_ids.hpp"
 
@@ -37,8 +38,8 @@ void add_order(CLI::App& command, graph_file& file);
 [[nodiscard]] std::string_view name_of(graph::vertex_order order);
 
 /// Loads the file with a progress bar, and prints warnings on standard error; or generates the graph of a name that
-/// begins with "gen:". Throws the errors of loaders::load and of generated().
-[[nodiscard]] graph::edge_list load_file(graph_file const& file);
+/// begins with "gen:", on the space. Throws the errors of loaders::load and of generated().
+[[nodiscard]] graph::edge_list load_file(graph_file const& file, exec::any_space const& space = exec::host_space());
 
 /// Reverses the edges, so that of equal ones the first in the file is the last in a batch, whose weight counts.
 /// O(edges).

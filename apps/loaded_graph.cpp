@@ -6,6 +6,7 @@
 
 #include "../exec/device.hpp"
 #include "../loaders/quoted.hpp"
+#include "generate.hpp"
 
 namespace wyrm::apps {
 
@@ -30,8 +31,9 @@ loaded_graph load_graph(graph_options const& o) {
   auto bound = o.bound();
   exec::any_space const space = o.space(bound.get());
   s.device = exec::describe(space);
+  s.generated_on = generating_device(o.file, o.generating_space(space));
   graph::edge_list list;
-  s.load_ms = timed([&] { list = load_file(o.file); });
+  s.load_ms = timed([&] { list = load_file(o.file, o.generating_space(space)); });
   for (algorithm const* const a : o.selected())
     if (list.directed && a->undirected && o.names(a->name))
       throw error(error_code::bad_argument,

@@ -51,6 +51,7 @@ struct graph_options : placement {
 
 struct graph_summary {
   std::string device;
+  std::string generated_on;  // see generating_device()
   bool directed = false;
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;

@@ -217,7 +217,9 @@ void add_generate(CLI::App& program, apps::generate_command& c) {
   generate
       ->add_option("--labels", c.labels, "Write the community of each vertex to this file; a line is 'id community'")
       ->check(apps::not_empty);
-  generate->add_option("--threads", c.threads, "Number of threads; 0 = one per core")
+  generate->add_option("--device", c.device, "auto, cpu, cuda or cuda:N; families without a kernel always use the CPU")
+      ->capture_default_str();
+  generate->add_option("--threads", c.threads, "Number of threads of the CPU; 0 = one per core")
       ->check(apps::decimal)
       ->capture_default_str();
   generate->callback([&c] { apps::generate(c, std::cout); });

@@ -38,6 +38,13 @@ struct placement {
     return bound != nullptr ? bound->space() : exec::make_space(device);
   }
 
+  /// Where a graph gen:... is generated: on `space`, unless the graph may be larger than the memory of the device, in
+  /// which the list of its edges has to fit.
+  [[nodiscard]] exec::any_space generating_space(exec::any_space const& space) const {
+    if (device_memory != 0 || memory != exec::memory_kind::device) return exec::host_space();
+    return space;
+  }
+
   /// weighted: whether edges have weights, as values of type double.
   [[nodiscard]] graph::options settings(bool directed, bool weighted = false) const {
     graph::options s{.directed = directed};

@@ -182,8 +182,16 @@ void write_distribution(json& j, char const* name, degree_summary const& d) {
   });
 }
 
+void write_devices(json& j, std::string const& device, std::string const& generated_on) {
+  j.field("device", device);
+  if (generated_on.empty())
+    j.null("generated_on");
+  else
+    j.field("generated_on", generated_on);
+}
+
 void write_loaded(json& j, graph_summary const& g) {
-  j.field("device", g.device);
+  write_devices(j, g.device, g.generated_on);
   j.object("graph", [&] {
     j.field("vertices", g.vertices);
     j.field("edges", g.edges);
@@ -365,7 +373,7 @@ std::string json_report(cluster_options const& o, cluster_result const& r, bool 
     j.field("resolution", o.clustering.resolution);
     j.field("levels", o.clustering.levels);
   });
-  j.field("device", r.device);
+  write_devices(j, r.device, r.generated_on);
   j.object("graph", [&] {
     j.field("vertices", r.vertices);
     j.field("edges", r.edges);

@@ -153,7 +153,8 @@ void print_loaded(std::ostream& out, graph_options const& o, graph_summary const
   print_degrees(out, g.degrees);
 
   out << "\ntimes\n";
-  row(out, "load", format("%.1f ms", g.load_ms));
+  row(out, "load",
+      format("%.1f ms", g.load_ms) + (g.generated_on.empty() ? "" : " (generated on " + g.generated_on + ")"));
   row(out, "build",
       format("%.2f ms", g.build_ms) +
           format(" (%.3g M edges/s)", static_cast<double>(g.build.requested) / g.build_ms / 1e3));

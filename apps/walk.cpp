@@ -47,7 +47,7 @@ void walk(walk_command const& c) {
   loaders::output_file file("the walks", c.walks);
   auto const bound = c.bound();
   exec::any_space const space = c.space(bound.get());
-  graph::edge_list list = load_file(c.file);
+  graph::edge_list list = load_file(c.file, c.generating_space(space));
   vertex_ids const ids(list, c.file.ids);
   if (c.weighted) prepare_weights(c.file, list, ids);
   graph::any_graph const g = graph::build(space, alloc::default_name, list, c.settings(list.directed, c.weighted));

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "limits.hpp"
+#include "placed_edges.hpp"
 #include "powers.hpp"
-#include "rows.hpp"
 #include "wiring.hpp"
 
 namespace wyrm::datasets {
@@ -122,7 +122,7 @@ std::vector<std::uint32_t> assign(std::vector<std::uint32_t> const& sizes, std::
 
 }  // namespace
 
-labelled_graph planted_partition(planted_options const& o, exec::host_space const& space) {
+labelled_graph planted_partition(planted_options const& o, exec::any_space const& space) {
   require_vertices(o.vertices);
   if (o.groups < 1 || o.groups > std::max<std::size_t>(o.vertices, 1))
     refuse("the number of groups is from 1 to that of vertices, " + std::to_string(o.vertices) + ", and not " +
@@ -138,7 +138,7 @@ labelled_graph planted_partition(planted_options const& o, exec::host_space cons
   if (o.vertices == 0) return made;
   planted_row const row{o.vertices, o.groups, bernoulli_skips(o.inside), bernoulli_skips(o.outside),
                         random_at(o.seed, 10)};
-  edges_by_row(space, o.vertices, row, [&](std::uint64_t count) { return room_for(made.list.edges, count); });
+  made.list.edges = placed_rows(space, o.vertices, row);
   made.labels.resize(o.vertices);
   for (std::size_t v = 0; v < o.vertices; ++v) made.labels[v] = static_cast<std::uint32_t>(row.group(v));
   return made;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../exec/config.hpp"
-#include "../exec/host_space.hpp"
+#include "../exec/device.hpp"
 #include "../graph/types.hpp"
 #include "random.hpp"
 #include "skips.hpp"
@@ -53,7 +53,7 @@ struct planted_options {
 /// A planted partition (Condon, Karp, Random Structures & Algorithms 18, 2001): groups of equal size, or sizes that
 /// differ by one. O(n + edges). Throws error: bad_argument, out_of_memory.
 [[nodiscard]] labelled_graph planted_partition(planted_options const& o,
-                                               exec::host_space const& space = exec::host_space());
+                                               exec::any_space const& space = exec::host_space());
 
 struct lfr_options {
   std::size_t vertices = 10000;

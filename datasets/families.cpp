@@ -57,7 +57,7 @@ constexpr parameter rmat_parameters[] = {
     {"d", real, "", 0, 1, "probability that both ends are in the upper half [1 - a - b - c]"},
     noise,
 };
-labelled_graph make_rmat(arguments const& a, exec::host_space const& space) {
+labelled_graph make_rmat(arguments const& a, exec::any_space const& space) {
   kronecker_options o;
   double const d = a.has("d") ? a.real("d") : 1 - a.real("a") - a.real("b") - a.real("c");
   if (d < -1e-9) refuse("a + b + c is at most 1");
@@ -71,7 +71,7 @@ labelled_graph make_rmat(arguments const& a, exec::host_space const& space) {
 }
 
 constexpr parameter graph500_parameters[] = {scale, edge_factor};
-labelled_graph make_graph500(arguments const& a, exec::host_space const& space) {
+labelled_graph make_graph500(arguments const& a, exec::any_space const& space) {
   kronecker_options o;
   o.levels = static_cast<unsigned>(a.whole("scale"));
   o.edge_factor = a.real("edge_factor");
@@ -86,7 +86,7 @@ constexpr parameter kronecker_parameters[] = {
     edge_factor,
     noise,
 };
-labelled_graph make_kronecker(arguments const& a, exec::host_space const& space) {
+labelled_graph make_kronecker(arguments const& a, exec::any_space const& space) {
   kronecker_options o;
   o.matrix = a.reals("matrix");
   o.levels = static_cast<unsigned>(a.whole("levels"));
@@ -102,7 +102,7 @@ constexpr parameter rgg_parameters[] = {
     {"radius", real, "", 0, 1, "edges are shorter [0.55 (ln n / n)^(1/dimensions)]"},
     {"degree", real, "", 0, most_vertices, "mean degree without the border, instead of a radius"},
 };
-labelled_graph make_rgg(arguments const& a, exec::host_space const& space) {
+labelled_graph make_rgg(arguments const& a, exec::any_space const& space) {
   geometric_options o;
   o.vertices = a.whole("n");
   o.dimensions = static_cast<unsigned>(a.whole("dimensions"));
@@ -116,7 +116,7 @@ constexpr parameter delaunay_parameters[] = {
     scale,
     {"n", whole, "", 0, most_triangulated, "vertices, instead of 2^scale"},
 };
-labelled_graph make_delaunay(arguments const& a, exec::host_space const&) {
+labelled_graph make_delaunay(arguments const& a, exec::any_space const&) {
   std::uint64_t const n = a.has("n") ? a.whole("n") : std::uint64_t{1} << a.whole("scale");
   return {delaunay({.vertices = n, .seed = a.whole("seed")}), {}};
 }
@@ -127,7 +127,7 @@ constexpr parameter grid_parameters[] = {
     {"z", whole, "1", 1, most_vertices, "vertices in the third dimension; 1: two dimensions"},
 };
 template <bool wraps>
-labelled_graph make_grid(arguments const& a, exec::host_space const& space) {
+labelled_graph make_grid(arguments const& a, exec::any_space const& space) {
   return {grid({.x = a.whole("x"), .y = a.whole("y"), .z = a.whole("z"), .wraps = wraps}, space), {}};
 }
 
@@ -135,7 +135,7 @@ constexpr parameter dual_parameters[] = {
     {"rows", whole, "100", 1, most_vertices, "rows of squares"},
     {"columns", whole, "100", 1, most_vertices, "columns of squares, each of two triangles"},
 };
-labelled_graph make_dual(arguments const& a, exec::host_space const& space) {
+labelled_graph make_dual(arguments const& a, exec::any_space const& space) {
   return {triangulation_dual({.rows = a.whole("rows"), .columns = a.whole("columns"), .seed = a.whole("seed")}, space),
           {}};
 }
@@ -143,7 +143,7 @@ labelled_graph make_dual(arguments const& a, exec::host_space const& space) {
 constexpr parameter nlpkkt_parameters[] = {
     {"N", whole, "20", 1, 1289, "cells for each dimension: 2N^3 + 6N^2 vertices"},
 };
-labelled_graph make_nlpkkt(arguments const& a, exec::host_space const& space) {
+labelled_graph make_nlpkkt(arguments const& a, exec::any_space const& space) {
   return {nlpkkt(a.whole("N"), space), {}};
 }
 
@@ -154,7 +154,7 @@ constexpr parameter road_parameters[] = {
     {"loops", real, "0.3", 0, 1, "probability of a street that the spanning tree does not need"},
     {"bends", real, "2.5", 0, 1e6, "mean number of vertices of degree 2 on a street"},
 };
-labelled_graph make_road(arguments const& a, exec::host_space const&) {
+labelled_graph make_road(arguments const& a, exec::any_space const&) {
   return {road({.rows = a.whole("rows"),
                 .columns = a.whole("columns"),
                 .crossings = a.real("crossings"),
@@ -168,7 +168,7 @@ constexpr parameter gnp_parameters[] = {
     vertices,
     {"p", real, "0.001", 0, 1, "probability of each edge: 0, or at least 1e-12"},
 };
-labelled_graph make_gnp(arguments const& a, exec::host_space const& space) {
+labelled_graph make_gnp(arguments const& a, exec::any_space const& space) {
   return {gnp(a.whole("n"), a.real("p"), a.whole("seed"), space), {}};
 }
 
@@ -176,7 +176,7 @@ constexpr parameter gnm_parameters[] = {
     vertices,
     {"m", whole, "50000", 0, most_count, "edges"},
 };
-labelled_graph make_gnm(arguments const& a, exec::host_space const&) {
+labelled_graph make_gnm(arguments const& a, exec::any_space const&) {
   return {gnm(a.whole("n"), a.whole("m"), a.whole("seed")), {}};
 }
 
@@ -184,7 +184,7 @@ constexpr parameter attachment_parameters[] = {
     vertices,
     {"degree", whole, "4", 1, 1e6, "earlier vertices to which a new one is joined"},
 };
-labelled_graph make_attachment(arguments const& a, exec::host_space const&) {
+labelled_graph make_attachment(arguments const& a, exec::any_space const&) {
   return {preferential_attachment(a.whole("n"), a.whole("degree"), a.whole("seed")), {}};
 }
 
@@ -196,7 +196,7 @@ constexpr parameter configuration_parameters[] = {
     {"max_degree", whole, "", 1, most_vertices, "of the power law [square root of n]"},
     {"simple", whole, "1", 0, 1, "1: no self-loops and duplicates; 0: as random joins give them"},
 };
-labelled_graph make_configuration(arguments const& a, exec::host_space const&) {
+labelled_graph make_configuration(arguments const& a, exec::any_space const&) {
   std::vector<std::uint32_t> degrees;
   if (a.has("degrees")) {
     degrees = read_degrees(a.text("degrees"));
@@ -215,7 +215,7 @@ constexpr parameter planted_parameters[] = {
     {"p_in", real, "0.1", 0, 1, "probability of an edge within a group: 0, or at least 1e-12"},
     {"p_out", real, "0.001", 0, 1, "probability of an edge between groups: 0, or at least 1e-12"},
 };
-labelled_graph make_planted(arguments const& a, exec::host_space const& space) {
+labelled_graph make_planted(arguments const& a, exec::any_space const& space) {
   return planted_partition({.vertices = a.whole("n"),
                             .groups = a.whole("groups"),
                             .inside = a.real("p_in"),
@@ -234,7 +234,7 @@ constexpr parameter lfr_parameters[] = {
     {"max_community", whole, "100", 1, most_vertices, "vertices of the largest community"},
     {"community_exponent", real, "1", 0, 10, "of the power law of sizes of communities"},
 };
-labelled_graph make_lfr(arguments const& a, exec::host_space const&) {
+labelled_graph make_lfr(arguments const& a, exec::any_space const&) {
   return lfr({.vertices = a.whole("n"),
               .mixing = a.real("mixing"),
               .mean_degree = a.real("degree"),
@@ -247,23 +247,23 @@ labelled_graph make_lfr(arguments const& a, exec::host_space const&) {
 }
 
 constexpr family all[] = {
-    {"rmat", "R-MAT graph with permuted ids; has self-loops and duplicates", false, rmat_parameters, make_rmat},
-    {"graph500", "R-MAT graph with the matrix of Graph500", false, graph500_parameters, make_graph500},
-    {"kronecker", "stochastic Kronecker graph; has self-loops and duplicates", false, kronecker_parameters,
+    {"rmat", "R-MAT graph with permuted ids; has self-loops and duplicates", false, rmat_parameters, true, make_rmat},
+    {"graph500", "R-MAT graph with the matrix of Graph500", false, graph500_parameters, true, make_graph500},
+    {"kronecker", "stochastic Kronecker graph; has self-loops and duplicates", false, kronecker_parameters, true,
      make_kronecker},
-    {"rgg", "random geometric graph", false, rgg_parameters, make_rgg},
-    {"delaunay", "Delaunay triangulation of random points", false, delaunay_parameters, make_delaunay},
-    {"grid", "grid in two or three dimensions", false, grid_parameters, make_grid<false>},
-    {"torus", "grid that continues at the opposite border", false, grid_parameters, make_grid<true>},
-    {"dual", "dual of a triangulation with random diagonals", false, dual_parameters, make_dual},
-    {"nlpkkt", "KKT system of a control problem in a cube", false, nlpkkt_parameters, make_nlpkkt},
-    {"road", "connected planar graph with the degrees of a road network", false, road_parameters, make_road},
-    {"gnp", "Erdos-Renyi graph: each edge with the same probability", false, gnp_parameters, make_gnp},
-    {"gnm", "Erdos-Renyi graph: a number of random edges", false, gnm_parameters, make_gnm},
-    {"ba", "preferential attachment (Barabasi, Albert)", false, attachment_parameters, make_attachment},
-    {"configuration", "random graph with given degrees", false, configuration_parameters, make_configuration},
-    {"planted", "planted partition", true, planted_parameters, make_planted},
-    {"lfr", "LFR benchmark: communities of many sizes", true, lfr_parameters, make_lfr},
+    {"rgg", "random geometric graph", false, rgg_parameters, true, make_rgg},
+    {"delaunay", "Delaunay triangulation of random points", false, delaunay_parameters, false, make_delaunay},
+    {"grid", "grid in two or three dimensions", false, grid_parameters, true, make_grid<false>},
+    {"torus", "grid that continues at the opposite border", false, grid_parameters, true, make_grid<true>},
+    {"dual", "dual of a triangulation with random diagonals", false, dual_parameters, true, make_dual},
+    {"nlpkkt", "KKT system of a control problem in a cube", false, nlpkkt_parameters, true, make_nlpkkt},
+    {"road", "connected planar graph with the degrees of a road network", false, road_parameters, false, make_road},
+    {"gnp", "Erdos-Renyi graph: each edge with the same probability", false, gnp_parameters, true, make_gnp},
+    {"gnm", "Erdos-Renyi graph: a number of random edges", false, gnm_parameters, false, make_gnm},
+    {"ba", "preferential attachment (Barabasi, Albert)", false, attachment_parameters, false, make_attachment},
+    {"configuration", "random graph with given degrees", false, configuration_parameters, false, make_configuration},
+    {"planted", "planted partition", true, planted_parameters, true, make_planted},
+    {"lfr", "LFR benchmark: communities of many sizes", true, lfr_parameters, false, make_lfr},
 };
 
 std::vector<parameter> parameters_of(family const& f) {
@@ -357,7 +357,7 @@ std::pair<std::string, std::string> named_value(std::string_view of, std::string
 }
 
 labelled_graph generate_given(std::string_view name, std::vector<std::pair<std::string, std::string>> const& given,
-                              exec::host_space const& space) {
+                              exec::any_space const& space) {
   family const& f = family_named(name);
   std::vector<parameter> const parameters = parameters_of(f);
   arguments const a(name, parameters, given);
@@ -383,14 +383,14 @@ description::description(std::string_view text) {
   }
 }
 
-labelled_graph generate(std::string_view name, std::vector<std::string> const& values, exec::host_space const& space) {
+labelled_graph generate(std::string_view name, std::vector<std::string> const& values, exec::any_space const& space) {
   (void)family_named(name);  // refused before its values
   std::vector<std::pair<std::string, std::string>> given;
   for (std::string const& value : values) given.push_back(named_value(name, value));
   return generate_given(name, given, space);
 }
 
-labelled_graph generate(std::string_view text, exec::host_space const& space) {
+labelled_graph generate(std::string_view text, exec::any_space const& space) {
   (void)family_named(text.substr(0, text.find(',')));
   description const d(text);
   return generate_given(d.name, d.values, space);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All families of generated graphs by name, with their parameters: the interface for programs. docs/generators.md
-// describes them. Results are a function of the parameters, and equal on all machines, whatever the number of threads.
+// describes them. Results are a function of the parameters, and equal on all machines, whatever the device and the
+// number of threads.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "../exec/host_space.hpp"
+#include "../exec/device.hpp"
 #include "communities.hpp"
 
 namespace wyrm::datasets {
@@ -61,7 +62,8 @@ struct family {
   std::string_view help;
   bool has_labels;
   std::span<parameter const> parameters;  // besides the common ones
-  labelled_graph (*make)(arguments const&, exec::host_space const&);
+  bool on_device;                         // a GPU can generate it; else `make` always uses the host
+  labelled_graph (*make)(arguments const&, exec::any_space const&);
 };
 
 /// All families, by name in the order of docs/generators.md.
@@ -73,12 +75,13 @@ struct family {
 /// Throws error(bad_argument), with a list of all names, when there is none of this name.
 [[nodiscard]] family const& family_named(std::string_view name);
 
-/// A graph of a family. `values` are "name=value". Throws error: bad_argument; out_of_memory when the graph would not
-/// fit the memory of the host; io and bad_input for a file of degrees.
+/// A graph of a family, generated on the space if the family has on_device, else on the host. `values` are
+/// "name=value". Throws error: bad_argument; out_of_memory when the graph would not fit the memory of the host, or of
+/// the space; io and bad_input for a file of degrees.
 [[nodiscard]] labelled_graph generate(std::string_view family, std::vector<std::string> const& values,
-                                      exec::host_space const& space = exec::host_space());
+                                      exec::any_space const& space = exec::host_space());
 
 /// The same from a description: "rmat,scale=20,seed=7".
-[[nodiscard]] labelled_graph generate(std::string_view description, exec::host_space const& space = exec::host_space());
+[[nodiscard]] labelled_graph generate(std::string_view description, exec::any_space const& space = exec::host_space());
 
 }  // namespace wyrm::datasets

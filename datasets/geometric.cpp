@@ -5,6 +5,7 @@
 #include <string>
 
 #include "limits.hpp"
+#include "placed_edges.hpp"
 #include "powers.hpp"
 
 namespace wyrm::datasets {
@@ -70,14 +71,14 @@ geometric_shape shape_of(geometric_options const& o) {
 
 }  // namespace detail
 
-graph::edge_list geometric(geometric_options const& o, exec::host_space const& space) {
+graph::edge_list geometric(geometric_options const& o, exec::any_space const& space) {
   detail::geometric_shape const shape = detail::shape_of(o);
   auto const n = static_cast<double>(o.vertices);
   double const edges = n * n / 2 * near_share(static_cast<double>(shape.radius) / one, o.dimensions);
   require_memory("the graph", n * 40 + edges * sizeof(graph::edge));
   graph::edge_list list;
   list.vertices = o.vertices;
-  if (o.vertices > 1) geometric(space, o, [&](std::uint64_t n) { return room_for(list.edges, n); });
+  if (o.vertices > 1) list.edges = placed_points(space, o);
   return list;
 }
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "../exec/config.hpp"
-#include "../exec/host_space.hpp"
+#include "../exec/device.hpp"
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "../graph/types.hpp"
@@ -147,7 +147,6 @@ void geometric(Space const& space, geometric_options const& o, Place const& plac
 }
 
 /// The undirected graph.
-[[nodiscard]] graph::edge_list geometric(geometric_options const& o,
-                                         exec::host_space const& space = exec::host_space());
+[[nodiscard]] graph::edge_list geometric(geometric_options const& o, exec::any_space const& space = exec::host_space());
 
 }  // namespace wyrm::datasets

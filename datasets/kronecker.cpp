@@ -5,9 +5,8 @@
 #include <cstring>
 #include <string>
 
-#include "limits.hpp"
+#include "placed_edges.hpp"
 #include "random.hpp"
-#include "rows.hpp"
 
 namespace wyrm::datasets {
 namespace {
@@ -70,14 +69,14 @@ kronecker_edges edges_of(kronecker_options const& o) {
   return edges;
 }
 
-graph::edge_list kronecker(kronecker_options const& o, exec::host_space const& space) {
+graph::edge_list kronecker(kronecker_options const& o, exec::any_space const& space) {
   kronecker_edges const edges = edges_of(o);
   if (!(o.edge_factor >= 0 && o.edge_factor <= 1e9)) refuse("the number of edges for each vertex is from 0 to 1e9");
   graph::edge_list list;
   list.vertices = 1;
   for (unsigned level = 0; level < o.levels; ++level) list.vertices *= edges.rows;
   auto const n = static_cast<std::uint64_t>(o.edge_factor * static_cast<double>(list.vertices));
-  edges_by_index(space, n, edges, room_for(list.edges, n));
+  list.edges = placed_edges(space, n, edges);
   return list;
 }
 

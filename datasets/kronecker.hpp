@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../exec/config.hpp"
-#include "../exec/host_space.hpp"
+#include "../exec/device.hpp"
 #include "../graph/types.hpp"
 #include "generators.hpp"
 
@@ -58,7 +58,6 @@ struct kronecker_edges {
 [[nodiscard]] kronecker_edges edges_of(kronecker_options const& o);
 
 /// An undirected graph, with self-loops and duplicates. Throws error: bad_argument, out_of_memory. O(edges * levels).
-[[nodiscard]] graph::edge_list kronecker(kronecker_options const& o,
-                                         exec::host_space const& space = exec::host_space());
+[[nodiscard]] graph::edge_list kronecker(kronecker_options const& o, exec::any_space const& space = exec::host_space());
 
 }  // namespace wyrm::datasets

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "limits.hpp"
-#include "rows.hpp"
+#include "placed_edges.hpp"
 #include "skips.hpp"
 
 namespace wyrm::datasets {
@@ -27,13 +27,13 @@ std::uint64_t product(std::initializer_list<std::uint64_t> sizes) {
 }
 
 template <class Row>
-graph::edge_list by_row(exec::host_space const& space, std::uint64_t vertices, std::uint64_t edges, std::uint64_t rows,
+graph::edge_list by_row(exec::any_space const& space, std::uint64_t vertices, std::uint64_t edges, std::uint64_t rows,
                         Row const& row) {
   require_vertices(vertices);
   graph::edge_list list;
   list.vertices = vertices;
   require_memory("the graph", static_cast<double>(edges) * sizeof(graph::edge) + static_cast<double>(rows) * 12);
-  edges_by_row(space, rows, row, [&](std::uint64_t n) { return room_for(list.edges, n); });
+  list.edges = placed_rows(space, rows, row);
   return list;
 }
 
@@ -45,19 +45,19 @@ graph::vertex_id root_of(std::vector<graph::vertex_id>& parent, graph::vertex_id
 
 }  // namespace
 
-graph::edge_list grid(grid_options const& o, exec::host_space const& space) {
+graph::edge_list grid(grid_options const& o, exec::any_space const& space) {
   std::uint64_t const n = product({o.x, o.y, o.z});
   if (o.wraps && (o.x == 2 || o.y == 2 || o.z == 2))
     refuse("a torus has no size of 2, because its edges would be double");
   return by_row(space, n, 3 * n, n, grid_row{{o.x, o.y, o.z}, o.wraps});
 }
 
-graph::edge_list triangulation_dual(dual_options const& o, exec::host_space const& space) {
+graph::edge_list triangulation_dual(dual_options const& o, exec::any_space const& space) {
   std::uint64_t const squares = product({o.rows, o.columns});
   return by_row(space, 2 * squares, 3 * squares, squares, dual_row{o.rows, o.columns, random_at(o.seed, 3)});
 }
 
-graph::edge_list nlpkkt(std::size_t side, exec::host_space const& space) {
+graph::edge_list nlpkkt(std::size_t side, exec::any_space const& space) {
   std::uint64_t const cells = product({side, side, side});
   std::uint64_t const faces = product({side, side});
   return by_row(space, 2 * cells + 6 * faces, 27 * cells, cells, nlpkkt_row{side});

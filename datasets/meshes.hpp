@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "../exec/config.hpp"
-#include "../exec/host_space.hpp"
+#include "../exec/device.hpp"
 #include "../graph/types.hpp"
 #include "random.hpp"
 
@@ -42,7 +42,7 @@ struct grid_options {
 };
 /// A grid has (x-1)yz + x(y-1)z + xy(z-1) edges; a torus has one for each vertex and each dimension of a size above 1.
 /// Throws error: bad_argument for a size of 0, or of 2 in a torus, and for too many vertices; out_of_memory. O(n).
-[[nodiscard]] graph::edge_list grid(grid_options const& o, exec::host_space const& space = exec::host_space());
+[[nodiscard]] graph::edge_list grid(grid_options const& o, exec::any_space const& space = exec::host_space());
 
 /// The dual of a triangulation: rows * columns squares, each cut into two triangles along a random diagonal. Triangles
 /// are the vertices 2c and 2c + 1 of square c, and joined if they have a side in common. Degrees are 1 to 3.
@@ -74,7 +74,7 @@ struct dual_options {
 /// Has 2rc vertices and 3rc - r - c edges. Throws error: bad_argument for a size of 0 and for too many vertices;
 /// out_of_memory. O(n).
 [[nodiscard]] graph::edge_list triangulation_dual(dual_options const& o,
-                                                  exec::host_space const& space = exec::host_space());
+                                                  exec::any_space const& space = exec::host_space());
 
 /// The graph of the KKT system of an optimal control problem in a cube (nlpkkt of DIMACS10; Schenk, Waechter, Weiser,
 /// SIAM J. Sci. Comput. 31(2), 2009): N^3 states, 6N^2 controls on the faces, N^3 multipliers. The multiplier of a cell
@@ -118,7 +118,7 @@ struct nlpkkt_row {
 
 /// Has 2N^3 + 6N^2 vertices and 27N^3 - 36N + 16 edges, for N >= 1. Throws error: bad_argument for N = 0 and for too
 /// many vertices; out_of_memory. O(edges).
-[[nodiscard]] graph::edge_list nlpkkt(std::size_t side, exec::host_space const& space = exec::host_space());
+[[nodiscard]] graph::edge_list nlpkkt(std::size_t side, exec::any_space const& space = exec::host_space());
 
 struct road_options {
   std::size_t rows = 150;

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "limits.hpp"
+#include "placed_edges.hpp"
 #include "powers.hpp"
-#include "rows.hpp"
 #include "wiring.hpp"
 
 namespace wyrm::datasets {
@@ -46,7 +46,7 @@ std::vector<std::uint64_t> different_pairs(std::uint64_t n, std::uint64_t count,
 
 }  // namespace
 
-graph::edge_list gnp(std::size_t vertices, double probability, std::uint64_t seed, exec::host_space const& space) {
+graph::edge_list gnp(std::size_t vertices, double probability, std::uint64_t seed, exec::any_space const& space) {
   if (!(probability == 0 || (probability >= least_probability && probability <= 1)))
     refuse("the probability of an edge is 0, or from 1e-12 to 1");
   require_vertices(vertices);
@@ -54,8 +54,7 @@ graph::edge_list gnp(std::size_t vertices, double probability, std::uint64_t see
   require_memory("the graph", n * n / 2 * probability * sizeof(graph::edge) + n * 12);
   graph::edge_list list;
   list.vertices = vertices;
-  edges_by_row(space, vertices, gnp_rows(vertices, probability, seed),
-               [&](std::uint64_t count) { return room_for(list.edges, count); });
+  list.edges = placed_rows(space, vertices, gnp_rows(vertices, probability, seed));
   return list;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../exec/config.hpp"
-#include "../exec/host_space.hpp"
+#include "../exec/device.hpp"
 #include "../graph/types.hpp"
 #include "random.hpp"
 #include "skips.hpp"
@@ -37,7 +37,7 @@ struct gnp_row {
 /// G(n, p) of Gilbert (Ann. Math. Statist. 30, 1959): each pair is an edge with the probability, which is 0 or from
 /// least_probability to 1. O(n + edges). Throws error: bad_argument, out_of_memory.
 [[nodiscard]] graph::edge_list gnp(std::size_t vertices, double probability, std::uint64_t seed,
-                                   exec::host_space const& space = exec::host_space());
+                                   exec::any_space const& space = exec::host_space());
 
 /// G(n, m) of Erdos and Renyi (Publ. Math. Debrecen 6, 1959): m different pairs, each set of pairs with the same
 /// probability; in ascending order. O(m log m) expected. Throws error: bad_argument for more edges than pairs;

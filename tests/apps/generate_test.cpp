@@ -14,11 +14,18 @@ TEST_F(program_test, generate_lists_families) {
   for (char const* line :
        {"\nrmat: ", "\nlfr: ", "\n    scale=16 ", "\n    seed=1 ", "\n    degrees ", "; has labels\n", "gen:FAMILY"})
     EXPECT_NE(text.find(line), std::string::npos) << line;
+  EXPECT_NE(text.find("KKT system of a control problem in a cube; on a GPU, too\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("triangulation of random points\n"), std::string::npos) << text;
 }
 
 TEST_F(program_test, generate_writes_graphs) {
-  EXPECT_EQ(output({"generate", "grid", "x=3", "y=2", "-o", path("g.mtx")}),
-            path("g.mtx") + ": grid, 6 vertices, 7 edges\n");
+  std::string const line = output({"generate", "grid", "x=3", "y=2", "-o", path("g.mtx"), "--device", "cpu"});
+  std::string const start = path("g.mtx") + ": grid, 6 vertices, 7 edges; generated on cpu (";
+  EXPECT_EQ(line.substr(0, start.size()), start);
+  double seconds = -1;
+  std::istringstream(line.substr(line.find(" in ") + 4)) >> seconds;
+  EXPECT_GE(seconds, 0);
+  EXPECT_TRUE(line.ends_with(" s\n")) << line;
   EXPECT_EQ(read("g.mtx").substr(0, 14), "%%MatrixMarket");
   EXPECT_NE(output({"info", path("g.mtx")}).find("edges                  7 (undirected)"), std::string::npos);
   // The same graph by its name, and from files of other formats.
@@ -52,8 +59,28 @@ TEST_F(program_test, generate_writes_labels_by_the_ids_of_the_file) {
   }
 }
 
+// The default device is a GPU where there is one; families without a kernel are generated on the CPU there, too.
+TEST_F(program_test, generated_graphs_are_the_same_on_every_device) {
+  for (char const* const family : {"rmat", "kronecker", "rgg", "torus", "dual", "nlpkkt", "gnp", "planted", "lfr"}) {
+    (void)output({"generate", family, "-o", path("auto.wyrm")});
+    (void)output({"generate", family, "-o", path("cpu.wyrm"), "--device", "cpu", "--threads", "1"});
+    EXPECT_EQ(read("auto.wyrm"), read("cpu.wyrm")) << family;
+  }
+  EXPECT_NE(output({"generate", "lfr", "-o", path("l.mtx")}).find("generated on cpu ("), std::string::npos);
+}
+
+TEST_F(program_test, reports_say_where_a_graph_was_generated) {
+  report const made = run("gen:grid,x=4,y=4");
+  EXPECT_EQ(made.text("generated_on"), made.text("device"));
+  EXPECT_EQ(run("gen:road,rows=9,columns=9").text("generated_on").substr(0, 5), "cpu (");
+  EXPECT_EQ(run("gen:grid,x=4,y=4", {"--memory", "host"}).text("generated_on").substr(0, 5), "cpu (");
+  EXPECT_NE(output({"run", "gen:ba,n=99"}).find(" ms (generated on cpu ("), std::string::npos);
+}
+
 TEST_F(program_test, generate_refuses) {
   std::string const out = path("g.mtx");
+  expect_refused(2, "there is no device 'gpu'", {"generate", "rmat", "-o", out, "--device", "gpu"});
+  expect_refused(6, "CUDA", {"generate", "rmat", "-o", out, "--device", "cuda:99"});
   expect_refused(2, "no family of graphs 'tree'", {"generate", "tree", "-o", out});
   expect_refused(2, "no parameter 'size'", {"generate", "rmat", "size=3", "-o", out});
   expect_refused(2, "scale: 99 is not in the range 1 to 31", {"generate", "rmat", "scale=99", "-o", out});

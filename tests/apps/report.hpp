@@ -99,7 +99,7 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   add("boolean", "build/", {"cuda", "checked"});
   add("string", "parameters/", {"file", "device", "memory", "allocator", "direction", "ids", "order", "updates"});
   add("integer", "parameters/", {"batch", "device_memory", "top"});
-  add("null", "", {"residency"});
+  add("null", "", {"generated_on", "residency"});
   if (run) add("integer", "parameters/", {"rounds", "seed"});
   if (!run) {
     add("integer", "parameters/", {"every"});
