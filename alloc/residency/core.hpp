@@ -56,6 +56,7 @@ struct block {
   bool is_usable = true;    // in checked mode: a launch uses it
   bool was_mapped = false;  // load() has mapped its device memory
   bool is_unused = false;   // was fetched while idle, and not used since
+  bool is_changed = false;  // the next eviction copies it to the host, whatever its policy says
 };
 
 struct region_state {

@@ -27,7 +27,8 @@ class core::timed_check final : public dirty_check {
 };
 
 /// Maps the memory of the other side under each of the blocks, one call a run. exchanged(number) is called for each
-/// block of a run as soon as it has the other backing. If it throws, the remaining runs have their old backing.
+/// block of a run as soon as it has the other backing; it must not throw. If this throws, the remaining runs have their
+/// old backing.
 template <class Exchanged>
 void core::exchange(std::span<block_number const> numbers, exec::memory_side to, Exchanged const& exchanged) {
   std::vector<block_number> order(numbers.begin(), numbers.end());
@@ -66,6 +67,7 @@ void core::load(std::span<block_number const> numbers) {
   stopwatch const watch;
   double signature_seconds = 0;
   std::size_t reloaded = 0;
+  std::size_t known = 0;  // number of blocks that the policy was told of
   std::size_t done = 0;
   client_state& owner = *blocks_[numbers[0]].owner;
   auto const count = [&] {
@@ -81,6 +83,8 @@ void core::load(std::span<block_number const> numbers) {
   // Blocks that are not exchanged have device memory no longer.
   auto const undo = [&] {
     drain_copies();
+    for (block_number const n : numbers.first(known))
+      if (!blocks_[n].was_mapped) owner.policy->removed(n);
     for (block_number const n : numbers)
       if (block& b = blocks_[n]; b.device && !b.was_mapped) device_pool_.push_back(std::exchange(b.device, {}));
   };
@@ -99,11 +103,11 @@ void core::load(std::span<block_number const> numbers) {
       check_->remember(numbers);
       signature_seconds = signing.seconds();
     }
+    for (; known < numbers.size(); ++known) owner.policy->loaded(numbers[known], blocks_[numbers[known]].object);
     exchange(numbers, exec::memory_side::device, [&](block_number n) {
       block& b = blocks_[n];
       b.was_mapped = true;
       if (!options_.keep_host_copy) keep_host(std::exchange(b.host, {}));
-      owner.policy->loaded(n, b.object);
       ++owner.resident;
       ++done;
       reloaded += std::exchange(b.was_loaded, true);
@@ -127,7 +131,7 @@ std::size_t core::choose(client_state& c, std::size_t blocks, std::vector<evicti
     if (!next || blocks_[next->block].users > 0) break;
     c.policy->removed(next->block);
     --c.resident;
-    chosen.push_back({next->block, next->write_back, false});
+    chosen.push_back({next->block, next->write_back || blocks_[next->block].is_changed, false});
     ++found;
   }
   return found;
@@ -154,11 +158,9 @@ void core::evict(std::vector<eviction>& chosen) {
       block& b = blocks_[e.number];
       if (!b.device) continue;
       if (e.takes_host && b.host) keep_host(std::exchange(b.host, {}));
-      b.owner->policy->loaded(e.number, b.object);
+      b.owner->policy->loaded(e.number, b.object);  // requests no memory, as it was resident before
       ++b.owner->resident;
-      // Whether it is clean is not known any more.
-      b.owner->policy->used({&e.number, 1}, ++last_launch_, true);
-      b.owner->policy->finished(last_launch_);
+      b.is_changed = true;  // a copy to the host may have been cut off
     }
   };
   try {
@@ -177,6 +179,7 @@ void core::evict(std::vector<eviction>& chosen) {
     exchange(numbers, exec::memory_side::host, [&](block_number n) {
       block& b = blocks_[n];
       device_pool_.push_back(std::exchange(b.device, {}));
+      b.is_changed = false;
       b.owner->counters.wasted_moves += std::exchange(b.is_unused, false);
     });
   } catch (...) {
@@ -344,6 +347,7 @@ void core::stage(block_number n) noexcept {
     if (takes_host) b.host = take_host();
     exchange({&n, 1}, exec::memory_side::host, [&](block_number) {
       device_pool_.push_back(std::exchange(b.device, {}));
+      b.is_changed = false;
       --b.owner->resident;
       b.owner->counters.wasted_moves += std::exchange(b.is_unused, false);
       b.owner->policy->overwritten(n);

@@ -58,7 +58,7 @@ class lru_cost final : public policy {
   void loaded(block_number b, object_number object) override {
     reserve(b);
     members& all = objects_[object];
-    detail::make_room(all.blocks, 1);
+    if (!blocks_[b].is_member || blocks_[b].object != object) detail::make_room(all.blocks, 1);
     stack_.load(b);
     join(b, object, all);
     blocks_[b].contents = block_contents::clean;

@@ -62,7 +62,8 @@ class policy {
  public:
   virtual ~policy() = default;
 
-  /// A block of an object becomes resident. Its copy in host memory, if there is one, has the same contents.
+  /// A block of an object becomes resident. Its copy in host memory, if there is one, has the same contents. Requests
+  /// no memory, and does not throw, for a block that was resident before, with the same object.
   virtual void loaded(block_number, object_number) = 0;
   /// A launch is issued that uses these resident blocks. Launches are announced in ascending order; the calls for one
   /// launch, which may have several kinds of use, follow each other. Until finished(launch), none of the blocks is a

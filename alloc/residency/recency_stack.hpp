@@ -30,8 +30,8 @@ void make_room(std::vector<T>& values, std::size_t n) {
 }
 }  // namespace detail
 
-/// Not thread-safe. Operations take O(log n) per block, n: resident blocks. Only load() and use() allocate memory. An
-/// operation that throws changes nothing.
+/// Not thread-safe. Operations take O(log n) per block, n: resident blocks. Only use() allocates memory, and load() for
+/// a block that was not resident before. An operation that throws changes nothing.
 class recency_stack {
  public:
   using rank = std::uint8_t;  // 0 is the bottom
@@ -43,9 +43,16 @@ class recency_stack {
       throw error(error_code::bad_argument,
                   "residency: block " + std::to_string(b) + " is loaded, but it is resident; report its removal first");
     if (b >= slots_.size()) slots_.resize(std::size_t{b} + 1);
-    idle_.insert({lru_section, next_, b});
     slot& s = slots_[b];
-    s.at = {lru_section, next_++, b};
+    place const at{lru_section, next_, b};
+    if (s.parked.empty()) {
+      idle_.insert(at);
+    } else {
+      s.parked.value() = at;
+      idle_.insert(std::move(s.parked));
+    }
+    s.at = at;
+    ++next_;
     s.is_resident = true;
     ++size_;
   }
@@ -89,10 +96,9 @@ class recency_stack {
     if (!is_resident(b)) return;
     slot& s = slots_[b];
     if (s.running == 0) {
-      idle_.erase(s.at);
+      s.parked = idle_.extract(s.at);
       if (s.at.section < lru_section) --lowered_;
     }
-    s.parked = {};
     s.running = 0;
     s.is_resident = false;
     ++s.generation;
@@ -151,9 +157,10 @@ class recency_stack {
   };
   struct slot {
     place at{};
-    std::set<place>::node_type parked;  // of a block that launches use, so that finish() allocates nothing
-    std::uint32_t running = 0;          // uses by launches that have not finished
-    std::uint32_t generation = 0;       // how often the block was removed
+    // Of a block that launches use, or that is not resident any more, so that finish() and load() allocate nothing.
+    std::set<place>::node_type parked;
+    std::uint32_t running = 0;     // uses by launches that have not finished
+    std::uint32_t generation = 0;  // how often the block was removed
     bool is_resident = false;
   };
 

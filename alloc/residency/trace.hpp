@@ -163,7 +163,11 @@ class recording_policy final : public policy {
   void loaded(block_number b, object_number object) override {
     policy_->loaded(b, object);
     offered_.reset();
-    detail::print(to_, {event_kind::load, {b}, object});
+    try {
+      detail::print(to_, {event_kind::load, {b}, object});
+    } catch (std::bad_alloc const&) {
+      to_.setstate(std::ios::badbit);  // as for other events that are lost
+    }
   }
   void used(std::span<block_number const> blocks, launch_number launch, bool writes, use_hint hint) override {
     policy_->used(blocks, launch, writes, hint);

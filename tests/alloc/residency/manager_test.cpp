@@ -4,6 +4,7 @@
 #include "manager_suite.hpp"
 
 #include <atomic>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <new>
@@ -322,6 +323,29 @@ TEST(residency, policies_learn_of_new_blocks) {
   EXPECT_EQ(m.counters().reloaded_bytes, 0u);
   c.launch({{r}}, nothing);  // has been on the device
   EXPECT_EQ(m.counters().reloaded_bytes, 2 * block);
+}
+
+// The policy fails at the second of three adjacent blocks, which would be mapped by one call.
+TEST(residency, a_load_that_the_policy_refuses_changes_nothing) {
+  std::vector<residency::object_number> objects;
+  residency::options o = options_with(std::make_shared<elastic_budget>(4 * block), block);
+  o.lazy_transfers = true;
+  o.make_policy = [&] { return std::make_unique<failing_policy>(1, objects); };
+  residency::manager<host> m(host(1), o);
+  auto c = m.make_client({"c"});
+  residency::region r = c.reserve(3 * block);
+  std::vector<char> bytes(3 * block);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(1 + i / block);
+  r.write(0, bytes.data(), bytes.size());
+  EXPECT_THROW(c.launch({{r}}, nothing), std::bad_alloc);
+  EXPECT_EQ(resident_blocks(r, block), 0u);
+  EXPECT_EQ(m.counters().resident_bytes, 0u);
+  residency::region other = c.reserve(block);
+  c.launch({{r}, {other}}, [&](host const&) { std::memset(other.data(), 9, block); });
+  EXPECT_EQ(resident_blocks(r, block), 3u);
+  std::vector<char> got(bytes.size());
+  r.read(0, got.data(), got.size());
+  EXPECT_EQ(got, bytes);
 }
 
 /// Ranges of a host without memory for the second block of the device that is created.
