@@ -183,7 +183,7 @@ def main():
     for name, title in (("networkit", "NetworKit"), ("igraph", "igraph"), ("cugraph", "cuGraph")):
         peers[name] = programs.Library(name, title, options.python, options.site)
     libraries = [wyrm, *(peers[name] for name in dict.fromkeys(options.peers.split(",")))]
-    records, notes = [], {}
+    records, notes, answered = [], {}, set()
     for name in options.graphs:
         say(name)
         with tempfile.TemporaryDirectory() as folder:
@@ -192,7 +192,8 @@ def main():
                 rows, missing = measured(job, graph, libraries, wanted, options.rounds)
             except measure.Failure as failure:
                 sys.exit(f"compare.py: {name}: {failure}")
-        notes |= missing
+        notes = missing | notes  # the first failure of each library
+        answered |= {x.name for x in libraries} - set(missing)
         title = name if name.startswith("gen:") else os.path.basename(name)
         records.append({"name": title, "vertices": graph.n, "edges": graph.arcs // (1 if graph.directed else 2),
                         "directed": bool(graph.directed), "weights": job["weights"], "source": job["source"],
@@ -200,7 +201,8 @@ def main():
     for line in table_of(records, libraries):
         print(line)
     for x in libraries:
-        print(f"{x.title}: " + (notes.get(x.name) or x.release))
+        print(f"{x.title}: " + "; ".join(([x.release] if x.name in answered else []) +
+                                         ([notes[x.name]] if x.name in notes else [])))
         for r in records:
             for row in r["rows"]:
                 if "error" in row.get(x.name, {}):
@@ -209,7 +211,7 @@ def main():
         context = {"machine": platform.machine(), "cores": os.cpu_count(), "threads": options.threads,
                    "device": options.device, "rounds": options.rounds, "tolerance": options.tolerance,
                    "gap_delta": options.gap_delta, "libraries": {x.name: x.release for x in libraries
-                                                                 if x.name not in notes}}
+                                                                 if x.name in answered}}
         measure.write_json(options.out, {"context": context, "missing": notes, "graphs": records})
 
 

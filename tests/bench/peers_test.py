@@ -308,6 +308,27 @@ class Compare(Case):
         self.assertRegex(run.stdout, r"\| graph\.txt +\| bfs +\| [0-9.]+ \(")
         self.assertRegex(run.stdout, r"\| +\| core-numbers +\| [0-9.]+ \([^|]*\| - +\| failed +\| - ")
 
+    def test_a_library_that_fails_on_one_graph(self):
+        site = os.path.join(self.folder, "site")
+        os.mkdir(site)
+        self.write("site/igraph.py", f"""
+    with open({os.path.join(site, "imports")!r}, "a+") as f:
+        f.write("x")
+        f.seek(0)
+        if len(f.read()) > 2:  # two for the first graph
+            raise ImportError("no igraph any more")
+""" + IGRAPH)
+        graph = self.write("graph.txt", "".join(f"{u} {v}\n" for u, v in EDGES))
+        out = os.path.join(self.folder, "out.json")
+        run = self.compare(graph, graph, "--undirected", "--peers", "igraph", "--site", site, "--algorithms", "bfs",
+                           "--rounds", "1", "--out", out)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        with open(out, encoding="utf-8") as f:
+            report = json.load(f)
+        self.assertIn("no igraph any more", report["missing"]["igraph"])
+        self.assertIn("stand-in", report["context"]["libraries"]["igraph"])
+        self.assertRegex(run.stdout, "igraph: .*stand-in; .*no igraph any more")
+
     def test_directed_graphs_and_weights_of_the_file(self):
         graph = self.write("graph.wel", "0 1 5\n1 2 7\n2 0 1\n2 3 2\n")
         out = os.path.join(self.folder, "out.json")
