@@ -20,6 +20,7 @@
 
 #if WYRM_HOST_THREADS == 2
 #include <tbb/blocked_range.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -38,12 +39,14 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 void prefer_huge_pages(void* p, std::size_t bytes) { madvise(p, bytes, MADV_HUGEPAGE); }  // a hint; errors are ignored
 
 #if WYRM_HOST_THREADS == 2
-// Arenas are kept, because worker threads enter a new arena only after they have left the previous one.
+// Arenas are kept, because worker threads enter a new arena only after they have left the previous one. More threads
+// than cores would only bring a warning of oneTBB: work is divided for `threads` in any case.
 tbb::task_arena& arena_of(unsigned threads) {
   static std::mutex mutex;
   static std::map<unsigned, tbb::task_arena> arenas;
   std::lock_guard const lock(mutex);
-  return arenas.try_emplace(threads, static_cast<int>(threads)).first->second;
+  int const most = std::max(1, tbb::info::default_concurrency());
+  return arenas.try_emplace(threads, std::min(static_cast<int>(threads), most)).first->second;
 }
 #endif
 
