@@ -106,6 +106,8 @@ std::string json_report(gap_options const& o, gap_result const& r, bool lost) {
     j.field("edges", r.edges);
     j.field("directed", r.directed);
     j.field("drawn_weights", r.drawn_weights);
+    j.field("churn_erased", r.churn_erased);
+    j.field("churn_inserted", r.churn_inserted);
   });
   j.object("timings_ms", [&] { j.field("load", r.load_ms); });
   j.objects("kernels", r.kernels, [&](gap_kernel_result const& kernel) {

@@ -126,9 +126,9 @@ gap_kernel_result run_kernel(gap_options const& o, std::string const& kernel, ga
 }
 
 // Erases all edges in batches, and inserts them again, each time in a random order: the graph stays the same, but the
-// pages of its vertices are in any order. values: of the arcs, or empty.
+// pages of its vertices are in any order. values: of the arcs, or empty. Counts the edges in `r`.
 template <class Weight>
-void churn(graph::any_graph& g, std::vector<Weight> const& values, std::uint64_t seed) {
+void churn(graph::any_graph& g, std::vector<Weight> const& values, std::uint64_t seed, gap_result& r) {
   constexpr std::size_t batches = 16;
   // Those of the graph: a file may repeat an edge with another weight.
   std::vector<graph::edge> edges;
@@ -152,33 +152,33 @@ void churn(graph::any_graph& g, std::vector<Weight> const& values, std::uint64_t
       std::size_t const count = edges.size() * (b + 1) / batches - first;
       std::span const batch = std::span(std::as_const(edges)).subspan(first, count);
       if (erases)
-        g.erase(batch);
+        r.churn_erased += g.erase(batch).erased;
       else if (weights.empty())
-        g.insert(batch);
+        r.churn_inserted += g.insert(batch).inserted;
       else
-        g.insert(batch, std::span(std::as_const(weights)).subspan(first, count));
+        r.churn_inserted += g.insert(batch, std::span(std::as_const(weights)).subspan(first, count)).inserted;
     }
   }
 }
 
 // The graph with the weights of the file, or with whole numbers from 1 to 255, drawn by the seed.
 graph::any_graph build_weighted(gap_options const& o, exec::any_space const& space, graph::edge_list& list,
-                                vertex_ids const& ids) {
+                                gap_result& r) {
   bool const drawn = list.weights.empty();
-  if (!drawn) prepare_weights(o.file, list, ids);
+  if (!drawn) prepare_weights(o.file, list, r.ids);
   graph::options settings = o.settings(list.directed);
   settings.values = drawn ? graph::number_type::u32 : graph::number_type::f64;
   graph::any_graph g(space, o.allocator, list.vertices, settings);
   if (!drawn) {
     g.insert(list.edges, list.weights);
-    if (o.churned) churn(g, g.values<double>(), o.seed);
+    if (o.churned) churn(g, g.values<double>(), o.seed, r);
     return g;
   }
   std::vector<std::uint32_t> weights(list.edges.size());
   std::mt19937_64 random(o.seed);
   for (std::uint32_t& weight : weights) weight = static_cast<std::uint32_t>(random() % 255 + 1);
   g.insert(list.edges, weights);
-  if (o.churned) churn(g, g.values<std::uint32_t>(), o.seed);
+  if (o.churned) churn(g, g.values<std::uint32_t>(), o.seed, r);
   return g;
 }
 
@@ -215,7 +215,7 @@ gap_result gap(gap_options const& o, std::ostream& out) {
   {
     graph::any_graph g(space, o.allocator, list.vertices, o.settings(list.directed));
     g.insert(list.edges);
-    if (o.churned) churn<double>(g, {}, o.seed);
+    if (o.churned) churn<double>(g, {}, o.seed, r);
     r.vertices = g.vertices();
     r.edges = g.edges();
     if (r.edges == 0)
@@ -232,7 +232,7 @@ gap_result gap(gap_options const& o, std::ostream& out) {
   }
   if (asked("sssp")) {
     r.drawn_weights = list.weights.empty();
-    gap_graph x(build_weighted(o, space, list, r.ids));
+    gap_graph x(build_weighted(o, space, list, r));
     run(x, "sssp");
   }
   return r;

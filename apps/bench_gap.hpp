@@ -50,7 +50,9 @@ struct gap_result {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   double load_ms = 0;
-  bool drawn_weights = false;  // whether the weights of sssp were drawn
+  bool drawn_weights = false;        // whether the weights of sssp were drawn
+  std::uint64_t churn_erased = 0;    // edges that --churned has erased, also of the graph of sssp,
+  std::uint64_t churn_inserted = 0;  // and inserted
   std::vector<gap_kernel_result> kernels;
   /// Whether no verification failed.
   [[nodiscard]] bool passed() const;

@@ -80,7 +80,10 @@ TEST_F(program_test, runs_the_kernels_of_gap_on_a_churned_graph) {
     std::string const out = output(command);
     EXPECT_NE(out.find("Graph has 3000 nodes and 5998 undirected edges for degree: 3\n"), std::string::npos) << out;
     EXPECT_EQ(occurrences(out, "Verification:           PASS\n"), 6u) << out;
-    EXPECT_TRUE(report(read("r")).flag("parameters/churned"));
+    report const r(read("r"));
+    EXPECT_TRUE(r.flag("parameters/churned"));
+    for (char const* const count : {"graph/churn_erased", "graph/churn_inserted"})
+      EXPECT_EQ(r.count(count), 2 * 5998u) << count;  // of two graphs
   }
 }
 
