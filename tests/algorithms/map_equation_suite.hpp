@@ -18,6 +18,7 @@
 #include "../../algorithms/clustering_quality.hpp"
 #include "../../algorithms/incremental_clustering.hpp"
 #include "../../alloc/registry.hpp"
+#include "../../exec/injected_failure.hpp"
 #include "../support/refusal.hpp"
 #include "../support/seed.hpp"
 #include "../support/verify_flows.hpp"
@@ -302,6 +303,57 @@ TYPED_TEST_P(map_equation_test, maintained) {
   }
 }
 
+// The graph updates the clusters of its arcs: two groups are joined, and separated again.
+TYPED_TEST_P(map_equation_test, attached_to_a_directed_graph) {
+  std::mt19937 random(seeded(48));
+  auto const n = static_cast<std::uint32_t>(this->sized(300, 48));
+  constexpr std::uint32_t size = 12;
+  auto g = this->directed(n, this->some_arcs(random, n, 12 * n, size));
+  algorithms::incremental_clustering<TypeParam> clusters(this->space_of(g), g.view(), this->by_flow(), this->pool());
+  g.attach(clusters);
+  std::vector<graph::edge> between;
+  for (graph::vertex_id u = size; u < 2 * size; ++u)
+    for (graph::vertex_id v = 2 * size; v < 3 * size; ++v) between.insert(between.end(), {{u, v}, {v, u}});
+  for (unsigned batch = 0; batch < 4; ++batch) {
+    SCOPED_TRACE(batch);
+    if (batch % 2 == 0)
+      g.insert(between);
+    else
+      g.erase(between);
+    auto const r = clusters.result();
+    this->expect_codelength(g, r, false);
+    EXPECT_LE(r.codelength, 1.05 * this->cluster(g, this->by_flow()).codelength);
+  }
+}
+
+// Each request for memory fails once; nothing is lost, and the next run has the clusters and levels of the first.
+TYPED_TEST_P(map_equation_test, levels_without_memory) {
+  std::mt19937 random(seeded(49));
+  std::uint32_t const n = 96;
+  auto const g = this->make(n, this->nested_groups(random, n, true), {.directed = true});
+  auto const want = this->cluster(g, this->in_levels(9));
+  ASSERT_FALSE(want.levels.empty());
+  algorithms::clusterer<TypeParam> clusters(this->space_of(g), this->pool());
+  std::size_t failures = 0;
+  for (bool succeeds = false; !succeeds; ++failures) {
+    try {
+      exec::injected_failure const injected(failures);
+      clusters.run(g.view(), this->in_levels(9));
+      succeeds = true;
+    } catch (error const& e) {
+      ASSERT_EQ(e.code(), error_code::out_of_memory);
+    }
+  }
+  EXPECT_GT(failures, 10u);
+  for (unsigned run = 0; run < 2; ++run) {
+    auto const r = clusters.result();
+    EXPECT_EQ(r.label, want.label);
+    EXPECT_EQ(r.levels, want.levels);
+    EXPECT_EQ(r.codelength, want.codelength);
+    clusters.run(g.view(), this->in_levels(9));
+  }
+}
+
 TYPED_TEST_P(map_equation_test, nested_groups_are_levels) {
   using ids = typename TestFixture::ids;
   std::mt19937 random(seeded(46));
@@ -388,7 +440,8 @@ TYPED_TEST_P(map_equation_test, levels_of_small_graphs) {
 
 REGISTER_TYPED_TEST_SUITE_P(map_equation_test, known_values, weights_decide, codelengths_are_those_of_the_definition,
                             planted_groups_are_found, hubs_in_and_out, equal_in_all_spaces,
-                            clusters_are_within_components, maintained, nested_groups_are_levels,
-                            levels_shorten_the_code, levels_of_small_graphs);
+                            clusters_are_within_components, maintained, attached_to_a_directed_graph,
+                            levels_without_memory, nested_groups_are_levels, levels_shorten_the_code,
+                            levels_of_small_graphs);
 
 }  // namespace wyrm::tests
