@@ -38,8 +38,8 @@
 // ranks are then corrected by an iteration; its steps reduce the error as much as three steps of a full run (see
 // detail/chebyshev.hpp); in a directed graph by a full run that starts from the current ranks, or, with weights or
 // sources, by steps that add the residuals of all vertices to their ranks and compute them anew; each reduces the norm
-// by d. So do those of an undirected graph if a sum of the weights of a row is not 0, and less than 2^-60 or more than
-// 2^60.
+// by d. The same steps are used in an undirected graph where weights differ so much that the iteration fails: at once
+// if the weights of a row have a sum below 2^-60, other than 0, or above 2^60.
 //
 // Pushing a residual r sends at most d |r| + degree units in total. So with limits above degree / (1 - d) each push
 // reduces the norm, and pushing ends. These least limits bound the tolerance that can be reached: see the options. If d
@@ -52,6 +52,7 @@
 #include <limits>
 #include <numeric>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../exec/launch.hpp"
@@ -210,9 +211,13 @@ class incremental_pagerank final : public maintained_pagerank {
       // Residuals below the limits must not be pushed.
       if (is_done || iterations_left() == 0) break;
       if (is_listed && !is_given_up && !store_.has_to_push(state)) {
-        if (coarseness == 1) break;
-        coarseness = std::max(1.0, coarseness / 16);
-        store_.set_coarseness(coarseness);
+        auto const limits = [&] { return std::pair(store_.residuals(g).limit, store_.residuals(g).limit_per_arc); };
+        auto const last = limits();
+        while (coarseness > 1 && limits() == last) {
+          coarseness = std::max(1.0, coarseness / 16);
+          store_.set_coarseness(coarseness);
+        }
+        if (limits() == last) break;  // also where rounding does not allow lower ones
         is_listed = false;
       }
       if (is_given_up || (may_rank_all && all(state.done.work) > max_work)) {

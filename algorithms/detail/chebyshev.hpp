@@ -8,10 +8,11 @@
 //
 // reduces the error by d / (1 + sqrt(1 - d^2)) per step, 0.56 for d = 0.85, where the plain iteration y = r + d P y
 // reduces it by 0.85. It requires real eigenvalues of P within [-1, 1]. P = A D^-1 is similar to D^-1/2 A D^-1/2, so
-// its eigenvalues are such if A is symmetric; with weights, D has their sums. The rate is a bound in the 2-norm, with
-// degrees as weights. In the 1-norm
-// the first steps gain less, because values that come from a single vertex are still unevenly distributed. So two plain
-// steps, which distribute them, come first.
+// its eigenvalues are real if A is symmetric. D contains the degrees, or the sums of the weights of rows. The rate is a
+// bound in the 2-norm, with D as weights. In the 1-norm the first steps gain less, because values that come from a
+// single vertex are still unevenly distributed. So two plain steps, which distribute them, come first. Where weights
+// grow from row to row by orders of magnitude, the 1-norm may even grow with each step: the caller must check the norm
+// of a solution.
 //
 // The component of r along the stationary vector is subtracted first: vertex v gets deg(v) R / (sum of degrees), where
 // R is the sum of the residuals of all vertices with neighbours. P does not change this vector, so the solution for it
@@ -202,16 +203,20 @@ class chebyshev_solver {
   [[nodiscard]] static bool can_solve(rank_residuals const& x, residual_state const& seen) {
     return x.totals == nullptr || seen.out_of_range == 0;
   }
-  /// Returns y / degree after the given number of steps, at least one, without the component of the sum of residuals
-  /// (correction()); in device memory, valid until the next call. O((vertices + arcs) steps). seen: the state after
-  /// prepare(), or after add_solution and pull_residuals; can_solve() holds.
+  /// Returns y / degree after the given number of steps, at least one, without the component of the sum of residuals;
+  /// in device memory, valid until the next call. O((vertices + arcs) steps). seen: the state after prepare(), or after
+  /// add() and pull_residuals; can_solve() holds.
   [[nodiscard]] float const* solve(rank_residuals const& x, residual_state const& seen, unsigned steps) {
     bins_view_ = bins(seen);
     return x.totals != nullptr ? iterate<true>(x, seen, steps) : iterate<false>(x, seen, steps);
   }
-  /// The solution for the component of the sum of residuals, per arc, or per weight.
-  [[nodiscard]] static double correction(rank_residuals const& x, residual_state const& seen) {
-    return stationary(x, seen) / (1 - x.damping);
+  /// Enqueues the addition of a solution of solve() to ranks, with the component of the sum of residuals. The state has
+  /// the norm of the solution then; one of a norm above `most`, or of no finite norm, is not added.
+  void add(rank_residuals const& x, residual_state const& seen, float const* contribution, double most) const {
+    rank_solution const solution{contribution, stationary(x, seen) / (1 - x.damping)};
+    std::uint32_t const tiles = tile_sums<1>::tiles(x.g.vertices(), 32);
+    exec::for_each_tile<32>(space_, tiles, measure_solution{x, solution, tiles, parts_.data()});
+    for_each_vertex(space_, x.g.vertices(), add_solution{x, solution, most});
   }
   /// The bins of the last call; valid as long as the graph does not change.
   [[nodiscard]] row_bins_view const& bins() const { return bins_view_; }

@@ -67,9 +67,8 @@ class rank_correction {
     if (g.directed())
       return step(store, g, state, bins_.make(g.in_records(), store.vertices(), g.arcs(), limits), steps_left);
     residual_state const seen = is_prepared ? state : prepare(store, g);
-    has_solved_ = solver_.can_solve(store.residuals(g), seen);
-    return has_solved_ ? solve(store, g, seen, steps_left, margin)
-                       : step(store, g, seen, solver_.bins(seen), steps_left);
+    return solver_.can_solve(store.residuals(g), seen) ? solve(store, g, seen, steps_left, margin)
+                                                       : step(store, g, seen, solver_.bins(seen), steps_left);
   }
   /// Prepares correct() for an undirected graph, and reads the state that it needs.
   residual_state prepare(rank_store<Space> const& store, graph::graph_view const& g) {
@@ -95,8 +94,9 @@ class rank_correction {
     store.update_totals(store.residuals(g), all);
     store.clear(all);
   }
-  // Corrects all ranks of an undirected graph by Chebyshev's iteration, until the error is allowed, all steps are used,
-  // or an attempt does not halve the norm because of rounding. state: after prepare(). Its sum of residuals may be
+  // Corrects all ranks of an undirected graph by Chebyshev's iteration, until the error is allowed, or all steps are
+  // used; and by step(), if an attempt does not halve the norm, because of rounding or of weights that differ by orders
+  // of magnitude. state: after prepare(). Its sum of residuals may be
   // older than some pushes, because any amount that is subtracted is solved for exactly. The steps aim at an error
   // `margin` times smaller than allowed. The residuals that remain are evenly distributed; with a margin of 8 hardly
   // any exceeds its limit, so that the next batch may only change ranks nearby.
@@ -112,7 +112,7 @@ class rank_correction {
       double const ratio = margin * shortfall * before / store.max_error(std::max(sum, store.least_sum()));
       unsigned const steps = std::min({steps_left, solver_.max_steps, solver_.steps(d, ratio)});
       float const* const contribution = solver_.solve(x, state, steps);
-      for_each_vertex(space_, store.vertices(), add_solution{x, contribution, solver_.correction(x, state)});
+      solver_.add(x, state, contribution, store.most_change());
       store.pull_all(g, solver_.bins());
       state = store.read_state();
       steps_left -= steps;
@@ -123,7 +123,15 @@ class rank_correction {
       // Too few steps cost more than one step too many, so a high shortfall decreases slowly.
       double const seen = 1.1 * solver_.gain(d, steps) * left / before;
       if (is_first) shortfall = std::clamp(std::max(seen, 0.6 * shortfall), 0.2, 8.0);
-      if (store.is_within(g, error_of(state, true), new_sum) || 2 * left > before || steps_left == 0) return state;
+      has_solved_ = state.solution_norm <= store.most_change();
+      if (has_solved_ && (store.is_within(g, error_of(state, true), new_sum) || steps_left == 0)) return state;
+      if (has_solved_ && 2 * left <= before) continue;
+      if (has_solved_ && left > before) {  // worse than without ranks
+        store.start(g, nullptr, 0);
+        state = store.read_state();
+      }
+      has_solved_ = false;
+      return step(store, g, state, solver_.bins(), steps_left);
     }
   }
   // Corrects all ranks by a full run that starts from the current ranks of the sum `sum`.

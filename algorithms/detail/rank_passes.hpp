@@ -15,6 +15,7 @@
 #include "rank_weights.hpp"
 #include "row_bins.hpp"
 #include "row_sums.hpp"
+#include "tile_sums.hpp"
 #include "weights.hpp"
 
 namespace wyrm::algorithms::detail {
@@ -88,20 +89,46 @@ struct start_residuals {
   }
 };
 
-/// Adds the solution of Chebyshev's iteration to ranks: for a vertex that sends something, its divisor times the sum of
-/// its contribution and the correction; for any other, its residual.
-struct add_solution {
-  rank_residuals x;
+/// The solution of Chebyshev's iteration: for a vertex that sends something, its divisor times the sum of its
+/// contribution and the correction; for any other, its residual.
+struct rank_solution {
   float const* contribution;
   double correction;
+  [[nodiscard]] WYRM_HD double at(rank_residuals const& x, graph::vertex_id v) const {
+    double const divisor = x.divisor(v);
+    return divisor > 0 ? (static_cast<double>(contribution[v]) + correction) * divisor
+                       : static_cast<double>(x.residual[v]);
+  }
+};
+
+/// Sums the absolute values of a solution, in a fixed order.
+struct measure_solution {
+  rank_residuals x;
+  rank_solution solution;
+  std::uint32_t tiles;
+  double* parts;  // for tile_sums
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+    double sums[1] = {};
+    for (std::size_t v = tile * Tile::size() + t.rank(); v < x.g.vertices(); v += std::size_t{tiles} * Tile::size()) {
+      double const more = solution.at(x, static_cast<graph::vertex_id>(v));
+      sums[0] += more < 0 ? -more : more;
+    }
+    if (tile_sums<1>{parts, &x.state->arrived}.add_up(t, tile, tiles, sums) && t.rank() == 0)
+      x.state->solution_norm = sums[0];
+  }
+};
+
+/// After measure_solution: adds a solution to ranks, if its norm is at most `most`.
+struct add_solution {
+  rank_residuals x;
+  rank_solution solution;
+  double most;
   template <class Tile>
   WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
     if (!valid) return;
     auto const v = static_cast<graph::vertex_id>(i);
-    double const divisor = x.divisor(v);
-    std::int64_t const more =
-        divisor > 0 ? static_cast<std::int64_t>((static_cast<double>(contribution[v]) + correction) * divisor)
-                    : x.residual[v];
+    std::int64_t const more = x.state->solution_norm <= most ? static_cast<std::int64_t>(solution.at(x, v)) : 0;
     x.restart(v, x.x[v] + more);
     sums.ranks += more;
   }

@@ -30,6 +30,7 @@ struct residual_state {
   bin_ends bins;                // of the rows, if they are requested
   double all_weights;           // see chebyshev_solver::prepare()
   double out_of_range;          // the same
+  double solution_norm;         // see measure_solution
   std::uint32_t arrived;        // of tile_sums; 0 between launches
   std::uint64_t first_invalid;  // as weight_summary::first_invalid, of the rows that a batch changes
   struct {

@@ -197,6 +197,7 @@ class rank_store {
   /// Sets ranks to `ranks` in these units, or to 0, and the contributions accordingly; nothing is received yet.
   void start(graph::graph_view const& g, double const* ranks, double unit) {
     space_.fill(state_.data()->sum, 0, sizeof(residual_state::sum));
+    space_.fill(state_.data()->residual_norm, 0, sizeof(residual_state::residual_norm));
     for_each_vertex(space_, vertices_, start_residuals{residuals(g), ranks, unit});
     (void)set_limits(g, ranks != nullptr ? unit : (1 - options_.damping) * scale());
   }
@@ -246,6 +247,9 @@ class rank_store {
     return static_cast<double>(std::max<std::size_t>(present_, 1)) /
            static_cast<double>(std::max<std::size_t>(base_vertices_, 1)) * unit_;
   }
+  /// The greatest sum of changes that a correction of all ranks may need: twice the sum of ranks, and a part for its
+  /// rounding. No sum overflows then.
+  [[nodiscard]] double most_change() const { return 2.5 * unit_; }
   /// The error of ranks that the tolerance allows, times 1 - d, in units.
   [[nodiscard]] double max_error(double sum_of_ranks) const {
     return options_.damping * options_.tolerance * sum_of_ranks;

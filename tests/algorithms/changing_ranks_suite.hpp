@@ -398,6 +398,47 @@ TYPED_TEST_P(changing_ranks_test, sources_leave_with_their_vertices) {
   }
 }
 
+// Along a path whose weights grow, each step of Chebyshev's iteration increases the sum of all values: the first
+// attempt would exceed 64 bits.
+TYPED_TEST_P(changing_ranks_test, weights_may_grow_along_a_path) {
+  for (double const d : {0.85, 0.95, 0.99})
+    for (unsigned const bits : {1u, 3u, 5u}) {
+      SCOPED_TRACE(std::to_string(d) + ", " + std::to_string(bits));
+      unsigned const n = bits == 5 ? 25 : 40;
+      auto const weight = [&](unsigned i) { return std::ldexp(1.0, static_cast<int>(bits * i) - 58); };
+      std::vector<graph::edge> path;
+      std::vector<double> weights;
+      for (graph::vertex_id v = 0; v + 1 < n; ++v) {
+        path.push_back({v, v + 1});
+        weights.push_back(weight(v));
+      }
+      std::vector<double> want(n);
+      want[0] = 1;
+      for (unsigned k = 0; k < 5'000; ++k) {
+        std::vector<double> next(n);
+        next[0] = 1 - d;
+        for (unsigned v = 0; v < n; ++v) {
+          double const before = v > 0 ? weight(v - 1) : 0;
+          double const behind = v + 1 < n ? weight(v) : 0;
+          if (before > 0) next[v - 1] += d * want[v] * before / (before + behind);
+          if (behind > 0) next[v + 1] += d * want[v] * behind / (before + behind);
+        }
+        want = next;
+      }
+      auto g = this->template empty_graph<double>(n, {});
+      this->insert(g, path, weights);
+      algorithms::incremental_pagerank ranks(
+          g.space(), g.view(),
+          {.damping = d, .tolerance = 1e-6, .max_iterations = 2'000, .weighted = true, .sources = {{0, 1}}});
+      auto const got = ranks.rank();
+      double distance = 0;
+      for (unsigned v = 0; v < n; ++v) distance += std::abs(got[v] - want[v]);
+      EXPECT_TRUE(ranks.converged());
+      EXPECT_LE(distance, ranks.error_bound() + 1e-13);
+      EXPECT_LE(ranks.error_bound(), d / (1 - d) * 1e-6 + 1e-14);
+    }
+}
+
 // Weights of any size are as good as weights near 1, also where their sum is no number.
 TYPED_TEST_P(changing_ranks_test, weights_may_be_tiny_or_huge) {
   auto const n = static_cast<graph::vertex_id>(this->sized(1'000, 300));
@@ -406,8 +447,9 @@ TYPED_TEST_P(changing_ranks_test, weights_may_be_tiny_or_huge) {
   for (graph::vertex_id v = 1; v < n; ++v) star.push_back({0, v});
   for (graph::vertex_id v = 1; v < n; ++v) star.push_back({v, (v * 7 + 1) % n});
   auto const values = this->template random_values<double>(random, star.size());
-  auto const scaled_by = [&](double factor) {
-    auto g = this->template empty_graph<double>(n, {.directed = true});
+  double error_bound = 0;
+  auto const scaled_by = [&](double factor, bool is_directed) {
+    auto g = this->template empty_graph<double>(n, {.directed = is_directed});
     this->insert(g, star, std::vector<double>(star.size(), 1.0));
     algorithms::incremental_pagerank ranks(g.space(), g.view(), {.tolerance = 1e-10, .weighted = true});
     g.attach(ranks);
@@ -415,11 +457,19 @@ TYPED_TEST_P(changing_ranks_test, weights_may_be_tiny_or_huge) {
     for (double& v : by) v *= factor;
     this->insert(g, star, by);
     EXPECT_TRUE(ranks.converged());
+    error_bound = ranks.error_bound();
     return ranks.rank();
   };
-  auto const want = scaled_by(1);
-  for (double const factor : {0x1p-1070, 0x1p-500, 0x1p1000, 0x1p1018})
-    EXPECT_EQ(scaled_by(factor), want) << factor;  // a power of two rounds nothing
+  auto const want = scaled_by(1, true);
+  auto const undirected = scaled_by(1, false);
+  double const bound = error_bound;
+  for (double const factor : {0x1p-1070, 0x1p-500, 0x1p1000, 0x1p1018}) {
+    EXPECT_EQ(scaled_by(factor, true), want) << factor;  // a power of two rounds nothing
+    auto const got = scaled_by(factor, false);           // found by other steps
+    double distance = 0;
+    for (std::size_t v = 0; v < got.size(); ++v) distance += std::abs(got[v] - undirected[v]);
+    EXPECT_LE(distance, bound + error_bound) << factor;
+  }
 }
 
 TYPED_TEST_P(changing_ranks_test, arguments_are_refused) {
@@ -467,7 +517,7 @@ REGISTER_TYPED_TEST_SUITE_P(changing_ranks_test, known_ranks, a_graph_without_id
                             without_damping_ranks_are_within_their_bound, weighted_ranks_follow_all_types_of_values,
                             ranks_follow_all_options, weights_of_hubs_change, small_changes_of_values_cost_little,
                             small_changes_of_large_graphs_are_pushed_nearby, changes_are_made_or_undone,
-                            weighted_ranks_catch_up, sources_leave_with_their_vertices, weights_may_be_tiny_or_huge,
-                            arguments_are_refused);
+                            weighted_ranks_catch_up, sources_leave_with_their_vertices, weights_may_grow_along_a_path,
+                            weights_may_be_tiny_or_huge, arguments_are_refused);
 
 }  // namespace wyrm::tests
