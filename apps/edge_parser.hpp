@@ -40,8 +40,8 @@ class edge_parser {
     bool weighted = false;    // whether an edge with a weight that is_usable_weight() refuses is none
   };
 
-  /// Text that is parsed at once, in bytes: little enough for caches, and enough for many threads. Parsed lines take 29
-  /// bytes each at most, so all of them take at most 8 MiB.
+  /// Text that is parsed at once, in bytes: little enough for caches, and enough for many threads. Parsed lines take 12
+  /// to 29 bytes each, and arrays that grow up to twice as much: 16 MiB for edges, more only for many empty lines.
   static constexpr std::size_t most_bytes = std::size_t{1} << 20;
 
   /// `ids` must outlive the parser. Uses so many threads; 0: one per core.
