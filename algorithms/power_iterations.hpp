@@ -6,6 +6,10 @@
 // - eigenvector centrality (Bonacich 1972): the eigenvector of A^T for its greatest eigenvalue, of L2 norm 1. The
 //   iteration multiplies by A^T + I, whose eigenvectors are the same: with A^T, a bipartite graph would not converge.
 // All pull: HITS along both directions, the others along in-neighbours. See detail/power_steps.hpp for the launches.
+// The iterations of HITS multiply by the symmetric matrix A A^T, and those of eigenvector centrality by A, which is
+// symmetric if the graph is undirected. There most iterations are those of the locally optimal power method
+// (detail/optimal_steps.hpp), which needs far fewer; the last ones, which decide that the tolerance is reached, are
+// always those of the power method.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +25,7 @@
 #include "../exec/memory.hpp"
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
+#include "detail/optimal_steps.hpp"
 #include "detail/power_steps.hpp"
 #include "detail/requirements.hpp"
 #include "detail/row_bins.hpp"
@@ -56,7 +61,8 @@ struct centrality_result : power_run {
 };
 
 /// Computes centralities of different graphs, or of one changing graph; values and scratch stay on the device: about 50
-/// bytes per vertex, for directed graphs 70. A run that throws leaves no values. Not thread-safe.
+/// bytes per vertex, for directed graphs 70; and 32 more after hits(), or eigenvector() of an undirected graph. A run
+/// that throws leaves no values. Not thread-safe.
 template <class Space>
 class power_iterator {
  public:
@@ -68,23 +74,30 @@ class power_iterator {
         out_(space),
         values_(space),
         scratch_(space),
-        state_(space, 1) {}
+        optimal_(space),
+        state_(space, 1),
+        optimum_(space, 1) {}
 
   /// Cost and errors: as the function hits().
   power_run hits(graph::graph_view const& g, power_options const& o) {
-    steps both = prepare(g, o, "hits");
-    both.out.norm_at = 1;
+    steps both = prepare(g, o, "hits", true);
     both.out.values = both.in.product = vector(2);
-    start(g, 1 / present(g), nullptr);
-    power_run const run = iterate(o, [&](unsigned from) {
-      both.in.values = vector(from);
-      both.out.product = vector(1 - from);
-      multiply(both.in);
-      multiply(both.out);
+    both.in.norm = power_norm::squares;
+    both.in.state = both.out.state = &optimum_.data()->power;
+    unsigned const before = approach(g, o, power_norm::products, 0, [&](double const* from, double* to) {
+      multiply_both(both, from, to, detail::choose_combination{optimum_.data(), true});
+    });
+    both.in.norm = power_norm::products;
+    both.in.state = both.out.state = state_.data();
+    power_run const run = iterate(o, before, [&](unsigned from) {
+      multiply_both(both, vector(from), vector(1 - from), store_norm(1, power_norm::products));
       return detail::normalised_product{vector(1 - from), vector(from), 1};
     });
-    double const sum = last_.norms[0];
-    exec::for_each(space_, n_, detail::scale_values{sum > 0 ? 1 / sum : 0, vector(2)});
+    for (double* const values : {vector(result_), vector(2)}) {
+      exec::for_each(space_, n_, detail::keep_positive{values});
+      double const sum = bulk_.sum(values, n_);
+      exec::for_each(space_, n_, detail::scale_values{sum > 0 ? 1 / sum : 0, values});
+    }
     return run;
   }
 
@@ -93,13 +106,13 @@ class power_iterator {
     constexpr char const* who = "katz";
     if (!(o.alpha >= 0) || !std::isfinite(o.alpha) || !(o.beta > 0) || !std::isfinite(o.beta))
       refuse(who, "alpha must be finite and not negative, and beta finite and positive");
-    detail::power_step step = prepare(g, o, who).in;
+    detail::power_step step = prepare(g, o, who, false).in;
     step.factor = o.alpha;
     start(g, 1, vector(2));  // the first term without beta, which is a factor of all terms
-    power_run const run = iterate(o, [&](unsigned from) {
+    power_run const run = iterate(o, 0, [&](unsigned from) {
       step.values = vector(from);
       step.product = vector(1 - from);
-      multiply(step);
+      multiply(step, store_norm(0, step.norm));
       return detail::term_of_series{vector(2), vector(1 - from), vector(from)};
     });
     if (last_.diverges != 0 || (!run.converged && last_.grows != 0))
@@ -119,16 +132,32 @@ class power_iterator {
 
   /// Cost and errors: as the function eigenvector_centrality().
   power_run eigenvector(graph::graph_view const& g, power_options const& o) {
-    detail::power_step step = prepare(g, o, "eigenvector_centrality").in;
-    step.own = 1;
-    step.squares = true;
-    start(g, 1 / std::sqrt(present(g)), nullptr);
-    return iterate(o, [&](unsigned from) {
+    constexpr double own = 1;
+    bool const symmetric = !g.directed();
+    detail::power_step step = prepare(g, o, "eigenvector_centrality", symmetric).in;
+    unsigned before = 0;
+    if (symmetric) {
+      step.norm = power_norm::with_values;
+      step.state = &optimum_.data()->power;
+      before = approach(g, o, power_norm::squares, own, [&](double const* from, double* to) {
+        step.values = from;
+        step.product = to;
+        multiply(step, detail::choose_combination{optimum_.data(), false});
+      });
+    } else {
+      start(g, start_value(g, power_norm::squares), nullptr);
+    }
+    step.own = own;
+    step.norm = power_norm::squares;
+    step.state = state_.data();
+    power_run const run = iterate(o, before, [&](unsigned from) {
       step.values = vector(from);
       step.product = vector(1 - from);
-      multiply(step);
+      multiply(step, store_norm(0, step.norm));
       return detail::normalised_product{vector(1 - from), vector(from), 0};
     });
+    if (symmetric) exec::for_each(space_, n_, detail::keep_positive{values()});
+    return run;
   }
 
   /// The values of the last run, in device memory, in the order of vertices; of hits(): the hubs.
@@ -137,6 +166,7 @@ class power_iterator {
   [[nodiscard]] double* authorities() const { return vector(2); }
 
  private:
+  using power_norm = detail::power_norm;
   static constexpr detail::bin_limits limits{32, 256, 1024, 1024};
   struct steps {
     detail::power_step in;   // along in-neighbours
@@ -146,14 +176,17 @@ class power_iterator {
   [[noreturn]] static void refuse(std::string const& who, std::string const& what) {
     throw error(error_code::bad_argument, who + ": " + what);
   }
-  [[nodiscard]] static double present(graph::graph_view const& g) {
-    return std::max(1.0, static_cast<double>(g.present_vertices()));
+  /// Of present vertices in the first vector, whose norm is 1.
+  [[nodiscard]] static double start_value(graph::graph_view const& g, power_norm norm) {
+    double const present = std::max(1.0, static_cast<double>(g.present_vertices()));
+    return 1 / (norm == power_norm::squares ? std::sqrt(present) : present);
   }
   [[nodiscard]] double* vector(unsigned i) const { return values_.data() + i * n_; }
   [[nodiscard]] std::size_t blocks() const { return (n_ + 31) / 32; }
 
   /// Checks arguments, requests memory, and returns products with the weights, scaled so that the greatest is 1.
-  steps prepare(graph::graph_view const& g, power_options const& o, std::string const& who) {
+  /// symmetric: whether approach() follows.
+  steps prepare(graph::graph_view const& g, power_options const& o, std::string const& who, bool symmetric) {
     if (!(o.tolerance > 0) || o.max_iterations == 0)
       refuse(who, "the tolerance and the greatest number of iterations must be positive");
     detail::require_in_neighbours(g, who);
@@ -167,7 +200,8 @@ class power_iterator {
     std::size_t const parts = std::max(in.parts, out.parts);
     std::size_t const of_blocks = 3 * ((n + 31) / 32);
     values_.reserve(3 * n);
-    scratch_.reserve(items + parts + of_blocks + sums::size);
+    scratch_.reserve(items + parts + of_blocks + totals_size);
+    if (symmetric) optimal_.reserve(4 * n);
     n_ = n;
     result_ = 0;
     double* const norms = scratch_.data();
@@ -179,8 +213,7 @@ class power_iterator {
                                   .type = o.weighted ? g.numbers() : graph::number_type::none,
                                   .factor = factor,
                                   .own = 0,
-                                  .squares = false,
-                                  .norm_at = 0,
+                                  .norm = power_norm::products,
                                   .values = nullptr,
                                   .product = nullptr,
                                   .norms = norms,
@@ -197,35 +230,99 @@ class power_iterator {
     initial.term = value * static_cast<double>(g.present_vertices());
     exec::write(space_, state_.data(), initial);
   }
-  void multiply(detail::power_step const& step) const {
+  [[nodiscard]] detail::store_norm store_norm(unsigned at, power_norm of) const { return {state_.data(), at, of}; }
+  /// Enqueues a product, and a call of after() with its norm.
+  template <class After>
+  void multiply(detail::power_step const& step, After const& after) const {
     exec::for_each_tile<32>(space_, step.bins.items(), detail::multiply_rows{step});
     std::uint32_t const tiles =
         detail::tile_sums<1>::tiles(step.bins.items(), Space::template tile_size<32>, step.bins.hub_rows);
-    exec::for_each_tile<32>(space_, tiles, detail::finish_product{step, tiles, totals_});
+    exec::for_each_tile<32>(space_, tiles, detail::finish_product<After>{step, tiles, totals_, after});
   }
-  /// step(from): enqueues the products of an iteration, which reads vector(from), and returns how it ends.
+  /// Both products of HITS: to = A A^T from. The norm of the first one is stored.
+  template <class After>
+  void multiply_both(steps& both, double const* from, double* to, After const& after) const {
+    both.in.values = from;
+    both.out.product = to;
+    multiply(both.in, detail::store_norm{both.in.state, 0, both.in.norm});
+    multiply(both.out, after);
+  }
+  /// Computes the vector of values before the iterations of the power method, for a symmetric matrix M, by the locally
+  /// optimal method; returns the number of its iterations. product(from, to): enqueues to = M from, and
+  /// detail::choose_combination.
+  template <class Product>
+  unsigned approach(graph::graph_view const& g, power_options const& o, power_norm norm, double own,
+                    Product const& product) {
+    constexpr double least_tolerance = 1e-12;  // M x is a sum of earlier products, which limits its precision
+    double const first = start_value(g, norm);
+    start(g, first, nullptr);
+    if (n_ == 0 || o.max_iterations <= 2) return 0;
+    detail::optimal_vectors const of{vector(0),
+                                     vector(1),
+                                     optimal_.data(),
+                                     optimal_.data() + n_,
+                                     optimal_.data() + 2 * n_,
+                                     optimal_.data() + 3 * n_};
+    space_.fill(of.x, 0, 2 * n_ * sizeof(double));
+    space_.fill(of.p, 0, 2 * n_ * sizeof(double));
+    exec::for_each(space_, n_, detail::start_vector{g, first, of.r, nullptr});
+    detail::optimal_state state{};
+    state.rr = first * first * static_cast<double>(g.present_vertices());
+    state.least_change = std::numeric_limits<double>::max();
+    exec::write(space_, optimum_.data(), state);
+    std::uint32_t const tiles = detail::tile_sums<detail::optimal_state::sums>::tiles(n_, 256);
+    double const tolerance = std::max(o.tolerance / 2, least_tolerance);  // a norm may double the change of a step
+    detail::combine_vectors const combine{of, n_, tiles, own, tolerance, totals_, optimum_.data()};
+    state = repeated(
+        o.max_iterations - 1, at_once,
+        [&](unsigned) {
+          product(of.r, of.mr);
+          exec::for_each_tile<32>(space_, tiles, combine);
+        },
+        optimum_.data(), [](detail::optimal_state const& s) { return s.power.done != 0; });
+    double const length = norm == power_norm::squares ? std::copysign(std::sqrt(state.xx), state.sum) : state.sum;
+    if (std::isfinite(1 / length))
+      exec::for_each(space_, n_, detail::scale_values{1 / length, of.x});
+    else
+      start(g, first, nullptr);
+    return state.power.iterations;
+  }
+  /// step(from): enqueues the products of an iteration, which reads vector(from), and returns how it ends. `before`:
+  /// iterations that have been done.
   template <class Step>
-  power_run iterate(power_options const& o, Step const& step) {
-    constexpr unsigned at_once = 8;  // iterations that are enqueued before the host reads the state
+  power_run iterate(power_options const& o, unsigned before, Step const& step) {
     std::uint32_t const tiles = sums::tiles(blocks(), Space::template tile_size<32>);
-    unsigned started = 0;
-    do {
-      for (unsigned const end = started + std::min(at_once, o.max_iterations - started); started < end; ++started) {
-        auto const next = step(started % 2);
-        exec::for_each_tile<32>(
-            space_, blocks(),
-            detail::advance_vector<decltype(step(0))>{next, n_, blocks(), block_sums_, state_.data()});
-        exec::for_each_tile<32>(
-            space_, tiles,
-            detail::finish_power_iteration{block_sums_, blocks(), tiles, o.tolerance, totals_, state_.data()});
-      }
-      last_ = exec::read(space_, state_.data());
-    } while (started < o.max_iterations && last_.done == 0);
+    last_ = repeated(
+        o.max_iterations - before, before > 0 ? 2 : at_once,
+        [&](unsigned number) {
+          auto const next = step(number % 2);
+          exec::for_each_tile<32>(
+              space_, blocks(),
+              detail::advance_vector<decltype(step(0))>{next, n_, blocks(), block_sums_, state_.data()});
+          exec::for_each_tile<32>(
+              space_, tiles,
+              detail::finish_power_iteration{block_sums_, blocks(), tiles, o.tolerance, totals_, state_.data()});
+        },
+        state_.data(), [](detail::power_state const& s) { return s.done != 0; });
     result_ = last_.iterations % 2;
-    return {last_.iterations, last_.done != 0, last_.change};
+    return {before + last_.iterations, last_.done != 0, last_.change};
+  }
+  /// Enqueues work(0), work(1), ..., `first` calls and then at_once calls before it reads the state again; until
+  /// is_done(state), or `most` calls. Returns the state.
+  template <class State, class Work, class Done>
+  [[nodiscard]] State repeated(unsigned most, unsigned first, Work const& work, State const* state,
+                               Done const& is_done) const {
+    unsigned started = 0;
+    for (unsigned size = first;; size = at_once) {
+      for (unsigned const end = started + std::min(size, most - started); started < end; ++started) work(started);
+      State const now = exec::read(space_, state);
+      if (started == most || is_done(now)) return now;
+    }
   }
 
+  static constexpr unsigned at_once = 8;
   using sums = detail::tile_sums<3>;
+  static constexpr std::size_t totals_size = detail::tile_sums<detail::optimal_state::sums>::size;
   Space space_;
   typename Space::bulk bulk_;
   detail::weight_inspector<Space> inspector_;
@@ -233,7 +330,9 @@ class power_iterator {
   detail::row_bins<Space> out_;
   exec::buffer<double, Space> values_;   // three vectors
   exec::buffer<double, Space> scratch_;  // sums of items, sums of parts of hubs, sums of blocks, totals
+  exec::buffer<double, Space> optimal_;  // four vectors of approach()
   exec::buffer<detail::power_state, Space> state_;
+  exec::buffer<detail::optimal_state, Space> optimum_;
   detail::power_state last_{};
   double* block_sums_ = nullptr;
   double* totals_ = nullptr;

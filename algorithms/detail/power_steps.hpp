@@ -32,6 +32,9 @@ struct power_state {
   std::uint32_t arrived;   // for tile_sums
 };
 
+/// What is added up over all vertices.
+enum class power_norm : std::uint8_t { products, squares, with_values };  // product[v] times 1, itself, or values[v]
+
 /// product[v] = factor * (the sum of weight * values[u] over the row of v) + own * values[v]
 struct power_step {
   row_bins_view bins;
@@ -39,8 +42,7 @@ struct power_step {
   graph::number_type type;  // none: all weights are 1
   double factor;
   double own;
-  bool squares;  // whether the norm is the sum of squares, and not of values
-  unsigned norm_at;
+  power_norm norm;
   double const* values;
   double* product;
   double* norms;  // a sum per item
@@ -52,7 +54,7 @@ struct power_step {
   [[nodiscard]] WYRM_HD double store(graph::vertex_id v, double sum) const {
     double const got = factor * sum + (own != 0 ? own * values[v] : 0);
     product[v] = got;
-    return squares ? got * got : got;
+    return got * (norm == power_norm::products ? 1 : norm == power_norm::squares ? got : values[v]);
   }
 };
 
@@ -103,11 +105,21 @@ struct multiply_rows {
   };
 };
 
-/// One tile per share of the sums: sets the products of hubs, and adds up the norm.
+/// Stores the L1 norm of a product without negative values, or the L2 norm.
+struct store_norm {
+  power_state* state;
+  unsigned at;
+  power_norm of;
+  WYRM_HD void operator()(double sum) const { state->norms[at] = of == power_norm::squares ? std::sqrt(sum) : sum; }
+};
+
+/// One tile per share of the sums: sets the products of hubs, adds up the norm, and calls after(sum).
+template <class After>
 struct finish_product {
   power_step step;
   std::uint32_t tiles;
   double* totals;
+  After after;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
@@ -122,8 +134,7 @@ struct finish_product {
     std::size_t const items = b.items() - b.parts;  // the parts come last
     for (std::size_t i = tile * Tile::size() + t.rank(); i < items; i += std::size_t{tiles} * Tile::size())
       norm[0] += step.norms[i];
-    if (!tile_sums<1>{totals, &state.arrived}.add_up(t, tile, tiles, norm) || t.rank() != 0) return;
-    state.norms[step.norm_at] = step.squares ? std::sqrt(norm[0]) : norm[0];
+    if (tile_sums<1>{totals, &state.arrived}.add_up(t, tile, tiles, norm) && t.rank() == 0) after(norm[0]);
   }
 };
 

@@ -39,11 +39,10 @@ struct tile_sums {
     }
     if (t.shfl(before, 0) + 1 < tiles) return false;
     t.sync();
-    for (unsigned k = 0; k < Count; ++k) {
-      sums[k] = 0;
-      for (std::size_t i = t.rank(); i < tiles; i += Tile::size()) sums[k] += totals[k * most + i];
-      sums[k] = exec::sum(t, sums[k]);
-    }
+    for (double& sum : sums) sum = 0;
+    for (std::size_t i = t.rank(); i < tiles; i += Tile::size())
+      for (unsigned k = 0; k < Count; ++k) sums[k] += totals[k * most + i];
+    for (double& sum : sums) sum = exec::sum(t, sum);
     if (t.rank() == 0) *arrived = 0;
     return true;
   }

@@ -228,6 +228,69 @@ TYPED_TEST_P(power_iterations_test, few_iterations) {
   this->expect_near(vector.value, scaled({1, 2, 2, 2}, 2), 1e-15);
 }
 
+// The eigenvectors of paths are sines, and those of grids their products. The power method would need thousands of
+// iterations.
+TYPED_TEST_P(power_iterations_test, close_eigenvalues) {
+  auto const sine = [](std::size_t i, std::size_t n) {
+    return std::sin(std::acos(-1.0) * static_cast<double>(i + 1) / static_cast<double>(n + 1));
+  };
+  auto const n = static_cast<graph::vertex_id>(this->sized(300, 60));
+  typename TestFixture::edges path;
+  for (graph::vertex_id v = 0; v < n; ++v) {  // two of them, one with even ids
+    if (v + 1 < n) path.insert(path.end(), {{2 * v, 2 * v + 2}, {2 * v + 1, 2 * v + 3}});
+  }
+  auto const paths = this->make(2 * n, path);
+  std::vector<double> want(2 * n);
+  for (graph::vertex_id v = 0; v < 2 * n; ++v) want[v] = sine(v / 2, n);
+  algorithms::power_options const o{.tolerance = 1e-12};
+  auto const of_paths = this->eigenvector(paths, o);
+  EXPECT_TRUE(of_paths.converged);
+  EXPECT_LT(of_paths.iterations, 2 * n + 100);
+  this->expect_near(of_paths.value, scaled(want, 2), 1e-8);
+  // The square of the matrix has the same greatest eigenvalue for every second vertex of a path and for the others.
+  double sums[2] = {0, 0};
+  double squares[2] = {0, 0};
+  for (graph::vertex_id v = 0; v < n; ++v) {
+    sums[v % 2] += sine(v, n);
+    squares[v % 2] += sine(v, n) * sine(v, n);
+  }
+  for (graph::vertex_id v = 0; v < 2 * n; ++v) want[v] *= sums[v / 2 % 2] / squares[v / 2 % 2];
+  auto const both = this->hits(paths, o);
+  EXPECT_TRUE(both.converged);
+  this->expect_near(both.hubs, scaled(want, 1), 1e-8);
+
+  auto const rows = static_cast<graph::vertex_id>(this->sized(40, 9));
+  graph::vertex_id const columns = rows - 2;
+  typename TestFixture::edges grid;
+  std::vector<double> of_grid;
+  for (graph::vertex_id r = 0; r < rows; ++r)
+    for (graph::vertex_id c = 0; c < columns; ++c) {
+      if (c + 1 < columns) grid.push_back({r * columns + c, r * columns + c + 1});
+      if (r + 1 < rows) grid.push_back({r * columns + c, (r + 1) * columns + c});
+      of_grid.push_back(sine(r, rows) * sine(c, columns));
+    }
+  auto const g = this->make(rows * columns, grid);
+  this->expect_near(this->eigenvector(g, o).value, scaled(of_grid, 2), 1e-9);
+}
+
+TYPED_TEST_P(power_iterations_test, iterations_of_symmetric_matrices_end) {
+  std::size_t const n = 500;
+  auto const g = this->make(n, this->random(12, n, n, 40));  // many components
+  for (unsigned const most : {1u, 2u, 3u, 9u, 20u}) {
+    algorithms::power_options const o{.tolerance = 1e-15, .max_iterations = most};
+    auto const vector = this->eigenvector(g, o);
+    EXPECT_EQ(vector.iterations, most);
+    EXPECT_FALSE(vector.converged);
+    EXPECT_GT(vector.change, 0);
+    auto const both = this->hits(g, o);
+    EXPECT_EQ(both.iterations, most);
+    EXPECT_NEAR(std::accumulate(both.hubs.begin(), both.hubs.end(), 0.0), 1, 1e-12);
+    EXPECT_NEAR(std::accumulate(both.authorities.begin(), both.authorities.end(), 0.0), 1, 1e-12);
+    for (auto const& values : {vector.value, both.hubs, both.authorities})
+      for (double const value : values) ASSERT_GE(value, 0);
+  }
+}
+
 TYPED_TEST_P(power_iterations_test, bad_arguments_of_power_iterations) {
   auto const g = this->make(3, {{0, 1}});
   auto const message = [&](algorithms::power_options const& o) { return refusal([&] { (void)this->hits(g, o); }); };
@@ -247,6 +310,7 @@ TYPED_TEST_P(power_iterations_test, bad_arguments_of_power_iterations) {
 REGISTER_TYPED_TEST_SUITE_P(power_iterations_test, values_of_known_graphs, graphs_without_arcs,
                             values_agree_with_the_verifiers, rows_of_hubs,
                             weights_of_hits_and_eigenvectors_are_relative, parts_and_isolated_vertices,
-                            series_that_diverge, few_iterations, bad_arguments_of_power_iterations);
+                            series_that_diverge, few_iterations, close_eigenvalues,
+                            iterations_of_symmetric_matrices_end, bad_arguments_of_power_iterations);
 
 }  // namespace wyrm::tests
