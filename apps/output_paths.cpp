@@ -8,6 +8,7 @@
 #include "../exec/error.hpp"
 #include "../loaders/loaders.hpp"
 #include "../loaders/output_file.hpp"
+#include "generate.hpp"
 #include "vertex_values.hpp"
 
 namespace wyrm::apps {
@@ -20,8 +21,13 @@ void refuse_if_equal(named_path const& output, named_path const& other) {
                                             ") are the same file; give each a file of its own");
 }
 
-// One file, or the three of Graphalytics.
+// One file, the three of Graphalytics, or the files of a generated graph.
 std::vector<named_path> inputs_of(graph_file const& file) {
+  if (is_generated(file.name)) {
+    std::vector<named_path> inputs;
+    for (std::string const& name : files_of_generated(file.name)) inputs.push_back({"the file of degrees", name});
+    return inputs;
+  }
   std::vector<named_path> inputs{{"the input", file.name}};
   std::filesystem::path const path(file.name);
   auto const extension = path.extension();

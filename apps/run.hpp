@@ -76,7 +76,10 @@ void info(graph_file const& file);
 
 /// `wyrm convert FILE OUT`: loads a graph and writes it in the format of the name `to`, with --ids
 /// internal without the ids of the file. Before the work, throws
-/// error(bad_argument) when that format is not written, or `to` is the file itself.
+/// error(bad_argument) when that format is not written, or `to` is the file itself; error(io) when the folder of `to`
+/// does not exist.
 void convert(graph_file const& from, std::string const& to);
+/// Writes a graph (loaders::write), and warns if it needs --max-vertices to be read again.
+void write_with_advice(graph::edge_list const& list, std::string const& to);
 
 }  // namespace wyrm::apps

@@ -15,7 +15,7 @@ enum class arrival : std::uint8_t {
 };
 
 /// Gives each edge a time, a whole number of seconds, and sorts edges by time. `span` is at least 1. O(edges log
-/// edges), 16 bytes of scratch for each edge. Throws error(out_of_memory).
+/// edges), 24 bytes of scratch for each edge. Throws error(out_of_memory).
 void add_arrival_times(graph::edge_list& list, arrival kind, std::uint64_t span, std::uint64_t seed);
 
 }  // namespace wyrm::datasets

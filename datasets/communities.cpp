@@ -90,7 +90,10 @@ std::vector<std::uint32_t> sizes_of(lfr_options const& o, random_numbers& random
       size += more;
       rest -= more;
     }
-    if (rest > 0) sizes.push_back(rest);
+    if (rest > 0)
+      refuse(std::to_string(o.vertices) + " vertices cannot be divided into communities of " +
+             std::to_string(o.least_size) + " to " + std::to_string(o.most_size) +
+             " vertices: change n, or these limits");
   }
   std::sort(sizes.rbegin(), sizes.rend());
   return sizes;

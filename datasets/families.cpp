@@ -108,6 +108,8 @@ labelled_graph make_rgg(arguments const& a, exec::any_space const& space) {
   o.dimensions = static_cast<unsigned>(a.whole("dimensions"));
   o.radius = a.real("radius");
   o.mean_degree = a.real("degree");
+  if ((a.has("radius") && o.radius == 0) || (a.has("degree") && o.mean_degree == 0))
+    refuse("rgg: the radius and the mean degree are above 0");
   o.seed = a.whole("seed");
   return {geometric(o, space), {}};
 }
@@ -189,7 +191,8 @@ labelled_graph make_attachment(arguments const& a, exec::any_space const&) {
 }
 
 constexpr parameter configuration_parameters[] = {
-    {"degrees", text, "", 0, 0, "a file with one degree a line [degrees are drawn from a power law]"},
+    {"degrees", text, "", 0, 0,
+     "a file with one degree a line, instead of n and the power law [degrees are drawn from a power law]"},
     vertices,
     {"exponent", real, "2.5", 0, 10, "of the power law"},
     {"min_degree", whole, "2", 1, most_vertices, "of the power law"},

@@ -47,6 +47,8 @@ kronecker_edges edges_of(kronecker_options const& o) {
   kronecker_edges edges;
   std::memset(&edges, 0, sizeof(edges));
   edges.rows = check(o);
+  for (std::uint32_t c = 0; c < o.matrix.size(); ++c)
+    if (o.matrix[c] > 0) edges.last = c;
   edges.base = {o.levels, o.seed};
   edges.permutes = o.permutes;
   random_at const random(o.seed, 1);

@@ -34,6 +34,7 @@ struct kronecker_edges {
 
   rmat_edges base;
   std::uint32_t rows;
+  std::uint32_t last;  // the last cell whose probability is not 0
   bool permutes;
   std::uint32_t sums[most_levels][most_cells - 1];  // probabilities of the cells up to this one, times 2^32
 
@@ -46,6 +47,7 @@ struct kronecker_edges {
       auto const draw = static_cast<std::uint32_t>(bits);
       unsigned cell = 0;
       for (unsigned c = 0; c + 1 < rows * rows; ++c) cell += draw >= sums[level][c];
+      if (cell > last) cell = last;  // the sums are rounded
       source = source * rows + cell / rows;
       target = target * rows + cell % rows;
     }

@@ -49,7 +49,8 @@ graph::edge_list grid(grid_options const& o, exec::any_space const& space) {
   std::uint64_t const n = product({o.x, o.y, o.z});
   if (o.wraps && (o.x == 2 || o.y == 2 || o.z == 2))
     refuse("a torus has no size of 2, because its edges would be double");
-  return by_row(space, n, 3 * n, n, grid_row{{o.x, o.y, o.z}, o.wraps});
+  std::uint64_t const dimensions = std::uint64_t{o.x > 1} + std::uint64_t{o.y > 1} + std::uint64_t{o.z > 1};
+  return by_row(space, n, dimensions * n, n, grid_row{{o.x, o.y, o.z}, o.wraps});
 }
 
 graph::edge_list triangulation_dual(dual_options const& o, exec::any_space const& space) {
@@ -72,7 +73,7 @@ graph::edge_list road(road_options const& o) {
   std::uint64_t const junctions = product({o.rows, o.columns});
   require_vertices(junctions);
   require_memory("the streets", static_cast<double>(junctions) * (o.bends * 16 + 80));
-  graph::edge_list streets = grid({.x = o.columns, .y = o.rows});
+  graph::edge_list streets = grid({.x = o.columns, .y = o.rows}, exec::host_space(1));
   random_at const random(o.seed, 4);
   bernoulli_skips const crosses(o.crossings);
   std::erase_if(streets.edges, [&](graph::edge const& e) {

@@ -21,14 +21,16 @@ std::vector<graph::edge> on_host(exec::host_space const& space, Make const& make
 template <class Space, class Make>
 std::vector<graph::edge> on_host(Space const& space, Make const& make) {
   typename Space::guard const current(space);
-  std::vector<graph::edge> edges;
+  std::uint64_t count = 0;
   exec::buffer<graph::edge, Space> made(space);
   make(space, [&](std::uint64_t n) {
-    (void)room_for(edges, n);
+    require_memory("the edges", static_cast<double>(n) * sizeof(graph::edge));
     made.reserve(n);
+    count = n;
     return made.data();
   });
-  if (!edges.empty()) space.copy_out(edges.data(), made.data(), edges.size() * sizeof(graph::edge));
+  std::vector<graph::edge> edges;
+  if (count > 0) space.copy_out(room_for(edges, count), made.data(), count * sizeof(graph::edge));
   return edges;
 }
 

@@ -38,7 +38,8 @@ inline constexpr char const* written_formats =
 /// vertex, .sg 4 per arc (.wsg 8) and 8 per vertex.
 std::uint64_t write(graph::edge_list const& list, std::filesystem::path const& path);
 
-/// Throws wyrm::error (bad_argument) when write() has no format for this file name: a test before the work.
-void refuse_unwritten_format(std::filesystem::path const& path);
+/// A test before the work. Throws wyrm::error: bad_argument when write() has no format for this file name; io when its
+/// folder does not exist.
+void refuse_unwritable(std::filesystem::path const& path);
 
 }  // namespace wyrm::loaders

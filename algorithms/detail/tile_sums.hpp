@@ -40,8 +40,15 @@ struct tile_sums {
     if (t.shfl(before, 0) + 1 < tiles) return false;
     t.sync();
     for (double& sum : sums) sum = 0;
-    for (std::size_t i = t.rank(); i < tiles; i += Tile::size())
-      for (unsigned k = 0; k < Count; ++k) sums[k] += totals[k * most + i];
+    constexpr unsigned at_once = 4;  // loads of each sum that are issued before the first one returns
+    for (std::size_t i = t.rank(); i < tiles; i += at_once * Tile::size()) {
+      double loaded[at_once][Count];
+      for (unsigned a = 0; a < at_once; ++a)
+        for (unsigned k = 0; k < Count; ++k)
+          loaded[a][k] = i + a * Tile::size() < tiles ? totals[k * most + i + a * Tile::size()] : 0;
+      for (unsigned k = 0; k < Count; ++k)
+        for (unsigned a = 0; a < at_once; ++a) sums[k] += loaded[a][k];
+    }
     for (double& sum : sums) sum = exec::sum(t, sum);
     if (t.rank() == 0) *arrived = 0;
     return true;

@@ -286,8 +286,8 @@ TYPED_TEST_P(power_iterations_test, iterations_of_symmetric_matrices_end) {
     EXPECT_EQ(both.iterations, most);
     EXPECT_NEAR(std::accumulate(both.hubs.begin(), both.hubs.end(), 0.0), 1, 1e-12);
     EXPECT_NEAR(std::accumulate(both.authorities.begin(), both.authorities.end(), 0.0), 1, 1e-12);
-    for (auto const& values : {vector.value, both.hubs, both.authorities})
-      for (double const value : values) ASSERT_GE(value, 0);
+    for (auto const* const values : {&vector.value, &both.hubs, &both.authorities})
+      for (double const value : *values) ASSERT_GE(value, 0);
   }
 }
 

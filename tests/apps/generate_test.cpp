@@ -44,7 +44,7 @@ TEST_F(program_test, generate_writes_graphs) {
 }
 
 TEST_F(program_test, generate_writes_labels_by_the_ids_of_the_file) {
-  for (auto const& [file, first] : {std::pair{"p.graph", 1}, {"p.wyrm", 0}}) {
+  for (auto const& [file, first] : {std::pair{"p.graph", 1}, {"p.METIS.GZ", 1}, {"p.wyrm", 0}}) {
     (void)output(
         {"generate", "planted", "n=5", "groups=2", "p_in=1", "p_out=0", "-o", path(file), "--labels", path("l")});
     std::istringstream lines(read("l"));
@@ -88,8 +88,15 @@ TEST_F(program_test, generate_refuses) {
   expect_refused(2, "there is no FAMILY", {"generate", "-o", out});
   expect_refused(2, "has no labels", {"generate", "rmat", "-o", out, "--labels", path("l")});
   expect_refused(2, "are the same file", {"generate", "planted", "-o", out, "--labels", out});
+  std::string const degrees = write("d.txt", "1\n1\n");
+  expect_refused(2, "are the same file", {"generate", "configuration", "degrees=" + degrees, "-o", degrees});
+  expect_refused(2, "are the same file", {"convert", "gen:configuration,degrees=" + degrees, degrees});
+  expect_refused(2, "are the same file", {"run", "gen:configuration,degrees=" + degrees, "--report", degrees});
+  EXPECT_EQ(read("d.txt"), "1\n1\n");
   expect_refused(2, "g.xyz", {"generate", "rmat", "-o", path("g.xyz")});
-  expect_refused(4, "none/g.mtx", {"generate", "rmat", "scale=4", "-o", path("none/g.mtx")});
+  // Before the graph is generated, which would fail.
+  expect_refused(4, "there is no folder",
+                 {"generate", "rmat", "scale=31", "edge_factor=100000", "-o", path("none/g.mtx")});
   expect_refused(4, "/dev/full", {"generate", "planted", "n=2000", "-o", out, "--labels", "/dev/full"});
   expect_refused(5, "MiB are available", {"generate", "rmat", "scale=31", "edge_factor=100000", "-o", out});
   expect_refused(2, "no family of graphs ''", {"info", "gen:"});
