@@ -85,6 +85,9 @@ TYPED_TEST_P(power_iterations_test, values_of_known_graphs) {
   auto const of_star = this->eigenvector(star, this->exact());
   EXPECT_TRUE(of_star.converged);
   this->expect_near(of_star.value, {half, half / 2, half / 2, half / 2, half / 2}, 1e-12);
+  auto const both_ways =
+      this->make(5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {2, 0}, {3, 0}, {4, 0}}, {.directed = true});
+  this->expect_near(this->eigenvector(both_ways, this->exact()).value, of_star.value, 1e-12);
   this->expect_near(this->hits(star).hubs, {0.2, 0.2, 0.2, 0.2, 0.2}, 1e-8);
   // The greatest eigenvector of {{1, 1}, {1, 2}}.
   auto const arcs = this->make(5, {{0, 2}, {1, 2}, {1, 3}}, {.directed = true});
