@@ -196,10 +196,7 @@ class sssp_searcher {
     rounds_.clear();
     exec::for_each_lane<32>(space_, g.vertices(),
                             detail::begin_levels{g, parents_.data(), levels_.data(), rounds_.now()});
-    rounds_.run([&](std::uint32_t level, detail::frontier const& next) {
-      return detail::adopt_orphans{g,   type, distances_.data(), parents_.data(), levels_.data(), level, rounds_.now(),
-                                   next};
-    });
+    rounds_.run(detail::adopt_orphans{g, type, distances_.data(), parents_.data(), levels_.data(), 0, {}, {}});
   }
 
   Space space_;

@@ -124,9 +124,7 @@ class strong_component_finder {
       detail::for_each_item<8>(space_, rounds_.now(), detail::count_left{from, partition(), left_.data()});
     }
     begin_rounds(g, detail::has_none_left{partition(), left_.data()});
-    rounds_.run([&](std::uint32_t, detail::frontier const& next) {
-      return detail::trim_vertices{g, partition(), left_.data(), next};
-    });
+    rounds_.run(detail::trim_vertices{g, partition(), left_.data(), {}});
   }
   void search_from_pivot(graph::graph_view const& g) {
     exec::for_each_lane<32>(space_, size_, detail::find_pivot{g, remaining_.data(), state_.data()});
@@ -150,9 +148,7 @@ class strong_component_finder {
     } while (rounds_.left() > 0);
     graph::graph_view const back = g.reversed();
     begin_rounds(back, detail::is_root{colour_.data()}, true);
-    rounds_.run([&](std::uint32_t, detail::frontier const& next) {
-      return detail::collect_colours{back, partition(), colour_.data(), next};
-    });
+    rounds_.run(detail::collect_colours{back, partition(), colour_.data(), {}});
     list_remaining(remaining_.data());
     exec::for_each(space_, size_, detail::split_by_colour{partition(), colour_.data(), remaining_.data()});
   }
