@@ -195,7 +195,7 @@ class bfs_searcher {
   void search(graph::graph_view const& g, bool may_pull, graph::vertex_id* parents) {
     std::size_t const n = g.vertices();
     detail::visit_frontier const visit{g, distances_.data(), 0, {}, {}, totals_.data()};
-    std::uint32_t const small = rounds_.small();
+    std::uint32_t const small = detail::small_frontier(space_);
     auto const limit =
         static_cast<std::uint32_t>(may_pull ? std::min<std::size_t>(small, n / vertices_of_small) : small);
     std::uint64_t arcs_left = g.arcs();

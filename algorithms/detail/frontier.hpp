@@ -238,6 +238,16 @@ void for_each_item_wide(Space const& space, frontier const& from, F const& f) {
   exec::for_each_tile<32>(space, tiles, over_items<true, F>{from.items, from.size, tiles, f});
 }
 
+/// The most items of a frontier that a team of the space, with 8 lanes per item, processes about as fast as a launch
+/// does; 0 on a space without tiles. A team has fewer lanes than a device, but a launch takes the time of two rounds.
+template <class Space>
+[[nodiscard]] std::uint32_t small_frontier(Space const& space) {
+  if constexpr (exec::has_tiles<Space>)
+    return static_cast<std::uint32_t>(2 * exec::team_tiles<8>(space));
+  else
+    return 0;
+}
+
 /// See for_each_index().
 template <class F>
 struct over_indices {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vertices that a breadth-first search reaches, level by level in one list, and the work of betweenness on a level.
 // A level is a range of the list whose end only the device knows: the kernel of a level reads the range, and appends
-// the next level behind it. So the host can enqueue many levels in either direction before it waits.
+// the next level behind it. So the host can enqueue many levels in either direction before it waits. On a device, many
+// small levels are one launch, by a team of tiles (exec/team.hpp).
 //
 // The vertex of an item may have several parts, each with a tile of its own. The tile that finishes last adds up the
 // sums of all parts, in their order, so the result does not depend on which tile that is.
@@ -94,6 +95,50 @@ struct over_level {
       for_each_in_share(levels.items + begin, count, tile, tiles, f, visit);
     else
       for (std::size_t i = tile; i < count; i += tiles) visit(i);
+  }
+};
+
+/// In device memory; the host reads it.
+struct level_progress {
+  std::uint32_t level;
+  std::uint32_t items;  // of the level
+};
+
+/// Work of a team: levels from that of `work` on, while they have at least one and at most `limit` items; `reached`
+/// receives the level after them.
+template <class F>
+struct extend_small_levels {
+  over_level<F> work;
+  std::uint32_t limit;
+  level_progress* reached;
+  template <class Tile, class Team>
+  WYRM_HD void operator()(Tile const& t, Team const& team) const {
+    over_level<F> of = work;
+    of.tiles = team.tiles();
+    std::uint32_t items = of.levels.counts[of.level];
+    while (items > 0 && items <= limit) {
+      of(t, team.rank());
+      team.sync();
+      items = of.levels.counts[++of.level];
+    }
+    if (team.rank() == 0 && t.rank() == 0) *reached = {of.level, items};
+  }
+};
+
+/// Work of a team: the levels from that of `work` down to another one.
+template <class F>
+struct collect_small_levels {
+  over_level<F> work;
+  std::uint32_t last;
+  template <class Tile, class Team>
+  WYRM_HD void operator()(Tile const& t, Team const& team) const {
+    over_level<F> of = work;
+    of.tiles = team.tiles();
+    for (;; --of.level) {
+      of(t, team.rank());
+      if (of.level == last) return;
+      team.sync();
+    }
   }
 };
 

@@ -141,13 +141,6 @@ class rounds {
     return number + rounds;
   }
 
-  /// The most items of a frontier that a team processes about as fast as a launch does; 0 on a space without tiles.
-  [[nodiscard]] std::uint32_t small() const {
-    if constexpr (exec::has_tiles<Space>)
-      return static_cast<std::uint32_t>(items_of_tile * exec::team_tiles<8>(space_));
-    else
-      return 0;
-  }
   struct progress {
     std::uint32_t items;   // left(), after these rounds
     std::uint32_t rounds;  // that this call has done
@@ -169,7 +162,7 @@ class rounds {
   template <class Work>
   std::uint32_t run(Work const& work, std::uint32_t number = 0) {
     for (unsigned at_once = 4;; at_once = std::min(2 * at_once, 16u)) {
-      progress const seen = do_small(work, number, small());
+      progress const seen = do_small(work, number, small_frontier(space_));
       number += seen.rounds;
       if (seen.items == 0) return number;
       number = enqueue(work, number, at_once);
@@ -178,8 +171,6 @@ class rounds {
 
  private:
   using list = exec::buffer<frontier_item, Space>;
-  // A team has fewer lanes than a device, but a launch takes the time of about two rounds.
-  static constexpr std::size_t items_of_tile = 2;
   static constexpr std::size_t place_of_done = 3;  // in sizes_: the number of rounds of the last team
   [[nodiscard]] std::size_t words() const { return how_often_ == visits::once ? words_ : 2 * words_; }
   [[nodiscard]] frontier_turns turns() const {

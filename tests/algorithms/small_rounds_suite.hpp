@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "../../algorithms/betweenness.hpp"
 #include "../../algorithms/bfs.hpp"
 #include "../../algorithms/core_numbers.hpp"
 #include "../../algorithms/detail/rounds.hpp"
@@ -71,14 +72,15 @@ TYPED_TEST_P(small_rounds_test, a_team_ends_before_a_large_frontier) {
   rounds.begin(g.view());
   exec::for_each_lane<32>(space, 1, algorithms::detail::begin_search{g.view(), source.data(), rounds.now()});
   algorithms::detail::visit_frontier const visit{g.view(), distances.data(), 0, {}, {}, totals.data()};
-  ASSERT_LT(rounds.small(), 3000u);
+  std::uint32_t const small = algorithms::detail::small_frontier(space);
+  ASSERT_LT(small, 3000u);
   bool const has_team = exec::has_tiles<TypeParam>;
-  ASSERT_EQ(rounds.small() > 0, has_team);
+  ASSERT_EQ(small > 0, has_team);
 
-  auto const path = rounds.do_small(visit, 0, rounds.small());
+  auto const path = rounds.do_small(visit, 0, small);
   EXPECT_EQ(path.rounds, has_team ? 21u : 0u);
   EXPECT_EQ(path.items, has_team ? 3000u : 1u);
-  auto const none = rounds.do_small(visit, 21, rounds.small());  // the frontier is large
+  auto const none = rounds.do_small(visit, 21, small);  // the frontier is large
   EXPECT_EQ(none.rounds, 0u);
   EXPECT_EQ(none.items, path.items);
   EXPECT_EQ(rounds.left(), path.items);
@@ -129,7 +131,24 @@ TYPED_TEST_P(small_rounds_test, core_numbers) {
   EXPECT_EQ(found.core, expected);
 }
 
+// From vertex 0, the dependency on a vertex is the number of vertices behind it, divided among the vertices of a fan.
+TYPED_TEST_P(small_rounds_test, betweenness_from_one_end) {
+  auto const c = this->mixed();
+  auto const g = this->make(c.vertices(), c.edges, {.directed = true});
+  graph::vertex_id const source = 0;
+  auto const found = algorithms::betweenness(this->space_of(g), g.view(), std::span(&source, 1));
+  std::vector<std::uint32_t> at(c.distance.back() + std::size_t{1});  // vertices at each distance
+  for (std::uint32_t const d : c.distance) ++at[d];
+  double behind = 0;
+  for (std::size_t v = c.vertices(); v-- > 1;) {
+    std::uint32_t const d = c.distance[v];
+    if (v + 1 < c.vertices() && c.distance[v + 1] != d) behind += at[d + 1];
+    ASSERT_NEAR(found.score[v], behind / at[d], 1e-9 * behind) << "vertex " << v;
+  }
+  EXPECT_EQ(found.score[0], 0);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(small_rounds_test, a_team_ends_before_a_large_frontier, distances_of_breadth_first_search,
-                            core_numbers);
+                            core_numbers, betweenness_from_one_end);
 
 }  // namespace wyrm::tests
