@@ -60,7 +60,8 @@ template <class Work>
 }
 
 /// Work of a team: rounds from a turn on, while their frontiers have at least one and at most `limit` items; `done`
-/// receives their number.
+/// receives their number. If `work` has a member refill(t, team, now), all tiles call it when the frontier `now` is
+/// empty. It returns whether it may have added items, the same in all tiles, after a sync() in that case.
 template <class Work>
 struct small_rounds {
   frontier_turns turns;
@@ -72,10 +73,15 @@ struct small_rounds {
   template <class Tile, class Team>
   WYRM_HD void operator()(Tile const& t, Team const& team) const {
     std::uint32_t r = 0;
-    for (;; ++r) {
+    for (;;) {
       frontier const now = turns.at(turn + r);
       std::uint32_t const items = *now.size;
-      if (items == 0 || items > limit) break;
+      if (items > limit) break;
+      if (items == 0) {
+        if constexpr (requires { work.refill(t, team, now); })
+          if (work.refill(t, team, now)) continue;
+        break;
+      }
       over_items<true, work_of_round<Work>> const round{
           now.items,
           now.size,
@@ -83,6 +89,7 @@ struct small_rounds {
           {work_on(work, number + r, now, turns.at(turn + r + 1)), turns.size(turn + r + 2)}};
       round(t, team.rank());
       team.sync();
+      ++r;
     }
     if (team.rank() == 0 && t.rank() == 0) *done = r;
   }
@@ -149,12 +156,16 @@ class rounds {
   /// the first round, see work_on().
   template <class Work>
   progress do_small(Work const& work, std::uint32_t number, std::uint32_t limit) {
-    if (!exec::has_tiles<Space> || limit == 0) return {left(), 0};
-    exec::for_team<8>(space_, small_rounds<Work>{turns(), turn_, work, number, limit, sizes_.data() + place_of_done});
-    std::uint32_t seen[place_of_done + 1];
-    space_.copy_out(seen, sizes_.data(), sizeof(seen));
-    turn_ += seen[place_of_done];
-    return {seen[turn_ % 3], seen[place_of_done]};
+    if constexpr (exec::has_tiles<Space>)
+      if (limit > 0) {
+        exec::for_team<8>(space_,
+                          small_rounds<Work>{turns(), turn_, work, number, limit, sizes_.data() + place_of_done});
+        std::uint32_t seen[place_of_done + 1];
+        space_.copy_out(seen, sizes_.data(), sizeof(seen));
+        turn_ += seen[place_of_done];
+        return {seen[turn_ % 3], seen[place_of_done]};
+      }
+    return {left(), 0};
   }
 
   /// Rounds until a frontier is empty, with `work` as for work_on(). `number` is that of the first round; returns the

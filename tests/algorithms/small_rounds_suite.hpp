@@ -15,6 +15,7 @@
 #include "../../algorithms/bfs.hpp"
 #include "../../algorithms/core_numbers.hpp"
 #include "../../algorithms/detail/rounds.hpp"
+#include "../../algorithms/sssp.hpp"
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../graph/any_graph.hpp"
@@ -148,7 +149,29 @@ TYPED_TEST_P(small_rounds_test, betweenness_from_one_end) {
   EXPECT_EQ(found.score[0], 0);
 }
 
+// The first edge of each fan is the shortest, so one path goes through it; the others wait in the far pile, which is
+// large or small.
+TYPED_TEST_P(small_rounds_test, distances_with_lengths) {
+  auto const c = this->mixed();
+  std::vector<std::uint32_t> lengths(c.edges.size(), 5);
+  std::vector<double> expected(c.vertices());
+  std::uint32_t from = 0;  // the source of the last edge
+  for (std::size_t e = 0; e < c.edges.size(); ++e) {
+    auto const [u, v] = c.edges[e];
+    if (u == from && c.distance[v] == c.distance[v - 1]) lengths[e] = 5 + v % 1000;
+    from = u;
+    double const through = expected[u] + lengths[e];
+    expected[v] = expected[v] == 0 ? through : std::min(expected[v], through);
+  }
+  auto const g = this->make(c.vertices(), c.edges, {.directed = true, .values = graph::number_type::u32}, lengths);
+  for (double const delta : {0.0, 6.0, 1e9}) {
+    auto const found = algorithms::sssp(this->space_of(g), g.view(), 0, {.delta = delta});
+    EXPECT_EQ(found.distance, expected);
+    EXPECT_EQ(found.reached, c.vertices());
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(small_rounds_test, a_team_ends_before_a_large_frontier, distances_of_breadth_first_search,
-                            core_numbers, betweenness_from_one_end);
+                            core_numbers, betweenness_from_one_end, distances_with_lengths);
 
 }  // namespace wyrm::tests
