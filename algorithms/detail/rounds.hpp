@@ -50,7 +50,9 @@ struct frontier_turns {
 };
 
 /// The work of a round, from that of all rounds: sets the member `next`, and if there are such members, `now`, and the
-/// number of the round by set_number().
+/// number of the round by set_number(). If the work has a member before(now) or after(now), the round has three steps:
+/// the object that before() returns, for each item; the work itself; the object that after() returns, with one lane per
+/// item, and nullptr for lanes without an item.
 template <class Work>
 [[nodiscard]] WYRM_HD Work work_on(Work work, std::uint32_t number, frontier const& now, frontier const& next) {
   work.next = next;
@@ -69,11 +71,12 @@ struct small_rounds {
   Work work;
   std::uint32_t number;  // of the first round
   std::uint32_t limit;
+  std::uint32_t most;  // rounds
   std::uint32_t* done;
   template <class Tile, class Team>
   WYRM_HD void operator()(Tile const& t, Team const& team) const {
-    std::uint32_t r = 0;
-    for (;;) {
+    std::uint32_t r = 0;  // rounds so far
+    while (r < most) {
       frontier const now = turns.at(turn + r);
       std::uint32_t const items = *now.size;
       if (items > limit) break;
@@ -82,16 +85,20 @@ struct small_rounds {
           if (work.refill(t, team, now)) continue;
         break;
       }
-      over_items<true, work_of_round<Work>> const round{
-          now.items,
-          now.size,
-          team.tiles(),
-          {work_on(work, number + r, now, turns.at(turn + r + 1)), turns.size(turn + r + 2)}};
-      round(t, team.rank());
-      team.sync();
+      Work const of_round = work_on(work, number + r, now, turns.at(turn + r + 1));
+      if constexpr (requires { of_round.before(now); }) step<true>(t, team, now, of_round.before(now));
+      step<true>(t, team, now, work_of_round<Work>{of_round, turns.size(turn + r + 2)});
+      if constexpr (requires { of_round.after(now); }) step<false>(t, team, now, of_round.after(now));
       ++r;
     }
     if (team.rank() == 0 && t.rank() == 0) *done = r;
+  }
+
+ private:
+  template <bool TilePerItem, class Tile, class Team, class F>
+  WYRM_HD static void step(Tile const& t, Team const& team, frontier const& now, F const& f) {
+    over_items<TilePerItem, F>{now.items, now.size, team.tiles(), f}(t, team.rank());
+    team.sync();
   }
 };
 
@@ -140,11 +147,17 @@ class rounds {
     ++turn_;
   }
 
-  /// The same for so many rounds, with `work` as for work_on(). `number` is that of the first one; returns the number
+  /// So many rounds, with `work` as for work_on(). `number` is that of the first one; returns the number
   /// after the last one.
   template <class Work>
   std::uint32_t enqueue(Work const& work, std::uint32_t number, unsigned rounds) {
-    for (unsigned i = 0; i < rounds; ++i) enqueue(work_on(work, number + i, now(), next()));
+    for (unsigned i = 0; i < rounds; ++i) {
+      frontier const of = now();
+      Work const of_round = work_on(work, number + i, of, next());
+      if constexpr (requires { of_round.before(of); }) for_each_item<8>(space_, of, of_round.before(of));
+      enqueue(of_round);
+      if constexpr (requires { of_round.after(of); }) for_each_item<32>(space_, of, of_round.after(of));
+    }
     return number + rounds;
   }
 
@@ -152,14 +165,15 @@ class rounds {
     std::uint32_t items;   // left(), after these rounds
     std::uint32_t rounds;  // that this call has done
   };
-  /// Does rounds in one launch while now() has at least one and at most `limit` items, and waits. `number` is that of
-  /// the first round, see work_on().
+  /// Does rounds in one launch while now() has at least one and at most `limit` items, but at most `most` rounds, and
+  /// waits. `number` is that of the first round, see work_on().
   template <class Work>
-  progress do_small(Work const& work, std::uint32_t number, std::uint32_t limit) {
+  progress do_small(Work const& work, std::uint32_t number, std::uint32_t limit,
+                    std::uint32_t most = ~std::uint32_t{0}) {
     if constexpr (exec::has_tiles<Space>)
       if (limit > 0) {
         exec::for_team<8>(space_,
-                          small_rounds<Work>{turns(), turn_, work, number, limit, sizes_.data() + place_of_done});
+                          small_rounds<Work>{turns(), turn_, work, number, limit, most, sizes_.data() + place_of_done});
         std::uint32_t seen[place_of_done + 1];
         space_.copy_out(seen, sizes_.data(), sizeof(seen));
         turn_ += seen[place_of_done];
