@@ -169,7 +169,7 @@ class betweenness_scorer {
     std::uint32_t const small = detail::small_frontier(space_);
     if (small == 0) return {level, exec::read(space_, list.counts + level)};
     exec::for_team<8>(space_,
-                      detail::extend_small_levels<detail::extend_paths>{{list, level, 0, f}, small, reached_.data()});
+                      detail::extend_small_levels<detail::extend_paths>{list, level, small, reached_.data(), f});
     return exec::read(space_, reached_.data());
   }
   // Collects dependencies at all levels but the first, of so many items each, from the last one on.
@@ -183,8 +183,8 @@ class betweenness_scorer {
       if (last == level) {
         enqueue(list, level, f);
       } else {
-        exec::for_team<8>(space_,
-                          detail::collect_small_levels<detail::collect_dependencies>{{list, level, 0, f}, last});
+        exec::for_team<8>(space_, detail::collect_small_levels<detail::collect_dependencies>{
+                                      list, level, last, &reached_.data()->level, f});
         level = last;
       }
     }

@@ -275,35 +275,50 @@ __global__ void __launch_bounds__(table_block_threads, 1)
     f(warp_tile<W, true>{}, i, static_cast<T const*>(table));
 }
 
-inline constexpr unsigned team_threads = 512;  // per block
+inline constexpr unsigned team_threads = 1024;  // per block
 // A cluster of 8 blocks runs on every device that has clusters. Like launches_ahead, clusters exist from 9.0 on.
 inline constexpr unsigned team_blocks = launches_ahead ? 8 : 1;
+
+/// The team of all tiles of a block.
+template <unsigned W>
+class block_team {
+ public:
+  __device__ static unsigned rank() { return threadIdx.x / W; }
+  __device__ static constexpr unsigned tiles() { return team_threads / W; }
+  __device__ static void sync() {
+    __syncwarp();  // tiles of a warp may come at different times
+    __syncthreads();
+  }
+};
 
 /// The team of all tiles of a cluster of blocks, or of one block. Consecutive tiles are in different blocks, so that
 /// few items occupy all multiprocessors of the cluster.
 template <unsigned W>
-class block_team {
+class cluster_team {
  public:
   __device__ static unsigned rank() { return threadIdx.x / W * team_blocks + blockIdx.x; }
   __device__ static constexpr unsigned tiles() { return team_blocks * team_threads / W; }
   // The fence makes writes visible beyond the block, and the acquire drops lines of the L1 cache that are not valid any
   // more.
   __device__ static void sync() {
-    if constexpr (team_blocks > 1) {
+    if constexpr (team_blocks == 1) {
+      block_team<W>::sync();
+    } else {
       NV_IF_TARGET(NV_PROVIDES_SM_90, (__syncwarp(); asm volatile("barrier.cluster.arrive.release;" ::
                                                                       : "memory");
                                        asm volatile("barrier.cluster.wait.acquire;" ::
                                                         : "memory");))
-    } else {
-      __syncthreads();
     }
   }
+  __device__ static bool in_part() { return blockIdx.x == 0; }
+  __device__ static constexpr block_team<W> part() { return {}; }
+  __device__ static constexpr unsigned tiles_of_part() { return block_team<W>::tiles(); }
 };
 
 template <unsigned W, class F>
 __global__ void __launch_bounds__(team_threads, 1) for_team_kernel(__grid_constant__ F const f) {
   begin_kernel();
-  f(warp_tile<W, true>{}, block_team<W>{});
+  f(warp_tile<W, true>{}, cluster_team<W>{});
 }
 
 inline unsigned blocks_for(std::size_t items, std::size_t items_per_block) {

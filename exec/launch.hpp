@@ -100,8 +100,8 @@ template <unsigned W, class Space>
 }
 
 /// Calls f(tile, team) once for each tile of a team (team.hpp), by all lanes of a tile of W lanes. On a device the team
-/// is one cluster of 8 thread blocks (compute capability 9.0), or one block, with 512 threads each; so a step of a team
-/// is slower than a launch unless it is small, but sync() takes less time than a launch. On a host it is one lane.
+/// is one cluster of 8 thread blocks (compute capability 9.0), or one block, with 1024 threads each; so a step of a
+/// team is slower than a launch unless it is small, but sync() takes less time than a launch. On a host it is one lane.
 template <unsigned W, class Space, class F>
 void for_team(Space const& space, F const& f) {
   space.run_team(std::integral_constant<unsigned, W>{}, f);

@@ -104,39 +104,57 @@ struct level_progress {
   std::uint32_t items;  // of the level
 };
 
-/// Work of a team: levels from that of `work` on, while they have at least one and at most `limit` items; `reached`
-/// receives the level after them.
+/// Work of a team: levels from `first` on, while they have at least one and at most `limit` items; `reached` receives
+/// the level after them.
 template <class F>
 struct extend_small_levels {
-  over_level<F> work;
+  level_list levels;
+  std::uint32_t first;
   std::uint32_t limit;
   level_progress* reached;
+  F f;
   template <class Tile, class Team>
   WYRM_HD void operator()(Tile const& t, Team const& team) const {
-    over_level<F> of = work;
-    of.tiles = team.tiles();
-    std::uint32_t items = of.levels.counts[of.level];
-    while (items > 0 && items <= limit) {
-      of(t, team.rank());
+    std::uint32_t const level = take_turns_with_part(t, team, *this, first, limit, &reached->level);
+    if (team.rank() == 0 && t.rank() == 0) reached->items = items(level);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t items(std::uint32_t level) const { return levels.counts[level]; }
+  /// See take_turns_with_part().
+  template <class Tile, class Team>
+  [[nodiscard]] WYRM_HD std::uint32_t run(Tile const& t, Team const& team, std::uint32_t level, std::uint32_t few,
+                                          std::uint32_t most) const {
+    for (;; ++level) {
+      std::uint32_t const n = items(level);
+      if (n <= few || n > most) return level;
+      over_level<F>{levels, level, team.tiles(), f}(t, team.rank());
       team.sync();
-      items = of.levels.counts[++of.level];
     }
-    if (team.rank() == 0 && t.rank() == 0) *reached = {of.level, items};
   }
 };
 
-/// Work of a team: the levels from that of `work` down to another one.
+/// Work of a team: the levels from `first` down to `last`. The number of a step is that of levels before it.
 template <class F>
 struct collect_small_levels {
-  over_level<F> work;
+  level_list levels;
+  std::uint32_t first;
   std::uint32_t last;
+  std::uint32_t* done;
+  F f;
   template <class Tile, class Team>
   WYRM_HD void operator()(Tile const& t, Team const& team) const {
-    over_level<F> of = work;
-    of.tiles = team.tiles();
-    for (;; --of.level) {
-      of(t, team.rank());
-      if (of.level == last) return;
+    take_turns_with_part(t, team, *this, 0, ~std::uint32_t{0}, done);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t items(std::uint32_t step) const {
+    return step <= first - last ? levels.counts[first - step] : 0;
+  }
+  /// See take_turns_with_part().
+  template <class Tile, class Team>
+  [[nodiscard]] WYRM_HD std::uint32_t run(Tile const& t, Team const& team, std::uint32_t step, std::uint32_t few,
+                                          std::uint32_t most) const {
+    for (;; ++step) {
+      std::uint32_t const n = items(step);
+      if (n <= few || n > most) return step;
+      over_level<F>{levels, first - step, team.tiles(), f}(t, team.rank());
       team.sync();
     }
   }

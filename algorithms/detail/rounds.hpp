@@ -62,8 +62,9 @@ template <class Work>
 }
 
 /// Work of a team: rounds from a turn on, while their frontiers have at least one and at most `limit` items; `done`
-/// receives their number. If `work` has a member refill(t, team, now), all tiles call it when the frontier `now` is
-/// empty. It returns whether it may have added items, the same in all tiles, after a sync() in that case.
+/// receives their number. The part of the team does those of few items. If `work` has a member refill(t, team, now),
+/// all tiles call it when the frontier `now` is empty. It returns whether it may have added items, the same in all
+/// tiles, after a sync() in that case.
 template <class Work>
 struct small_rounds {
   frontier_turns turns;
@@ -75,23 +76,29 @@ struct small_rounds {
   std::uint32_t* done;
   template <class Tile, class Team>
   WYRM_HD void operator()(Tile const& t, Team const& team) const {
-    std::uint32_t r = 0;  // rounds so far
+    take_turns_with_part(t, team, *this, 0, limit, done);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t items(std::uint32_t r) const { return r < most ? *turns.size(turn + r) : 0; }
+  /// Does rounds from round r on while they have more than `few` and at most `limit` items. Returns the next one.
+  template <class Tile, class Team>
+  [[nodiscard]] WYRM_HD std::uint32_t run(Tile const& t, Team const& team, std::uint32_t r, std::uint32_t few,
+                                          std::uint32_t limit) const {
     while (r < most) {
       frontier const now = turns.at(turn + r);
       std::uint32_t const items = *now.size;
-      if (items > limit) break;
       if (items == 0) {
         if constexpr (requires { work.refill(t, team, now); })
           if (work.refill(t, team, now)) continue;
         break;
       }
+      if (items <= few || items > limit) break;
       Work const of_round = work_on(work, number + r, now, turns.at(turn + r + 1));
       if constexpr (requires { of_round.before(now); }) step<true>(t, team, now, of_round.before(now));
       step<true>(t, team, now, work_of_round<Work>{of_round, turns.size(turn + r + 2)});
       if constexpr (requires { of_round.after(now); }) step<false>(t, team, now, of_round.after(now));
       ++r;
     }
-    if (team.rank() == 0 && t.rank() == 0) *done = r;
+    return r;
   }
 
  private:

@@ -75,6 +75,41 @@ struct pass_values {
   }
 };
 
+struct count_part {
+  std::uint32_t* tiles;
+  template <class Tile, class Team>
+  WYRM_HD void operator()(Tile const& t, Team const& team) const {
+    if (team.rank() == 0 && t.rank() == 0) *tiles = team.tiles_of_part();
+  }
+};
+
+/// The part takes steps while the others wait, and then all of them do: in each step, a tile adds the value of the tile
+/// above it to its own.
+struct take_steps_in_turn {
+  std::uint32_t* values;  // of tiles, twice
+  std::uint32_t turns;
+  std::uint32_t steps;  // of the part, in each turn; even
+  template <class Tile, class Team>
+  WYRM_HD void operator()(Tile const& t, Team const& team) const {
+    for (std::uint32_t turn = 0; turn < turns; ++turn) {
+      if (team.in_part()) take(t, team.part(), team.tiles(), steps);
+      team.sync();
+      take(t, team, team.tiles(), 2);
+    }
+  }
+
+ private:
+  template <class Tile, class Team>
+  WYRM_HD void take(Tile const& t, Team const& team, unsigned stride, std::uint32_t n) const {
+    std::uint32_t const above = team.rank() + 1 < team.tiles() ? team.rank() + 1 : 0;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      std::uint32_t const* const now = values + i % 2 * stride;
+      if (t.rank() == 0) values[(i + 1) % 2 * stride + team.rank()] = now[team.rank()] + now[above];
+      team.sync();
+    }
+  }
+};
+
 template <class Space>
 using team = space_test<Space>;
 TYPED_TEST_SUITE_P(team);
@@ -136,7 +171,33 @@ TYPED_TEST_P(team, takes_the_same_steps_in_all_tiles) {
   }
 }
 
+TYPED_TEST_P(team, has_a_part_that_works_while_others_wait) {
+  auto const space = make_space<TypeParam>();
+  auto const tiles = static_cast<std::uint32_t>(exec::team_tiles<8>(space));
+  exec::buffer<std::uint32_t, TypeParam> values(space, std::size_t{2} * tiles + 1);
+  exec::for_team<8>(space, count_part{values.data()});
+  std::uint32_t const part = exec::read(space, values.data());
+  ASSERT_TRUE(part >= 1 && part <= tiles);
+  std::vector<std::uint32_t> expected(std::size_t{2} * tiles, 1);
+  exec::copy_in<std::uint32_t>(space, values.data(), expected);
+  std::uint32_t const turns = 20;
+  std::uint32_t const steps = 30;
+  exec::for_team<8>(space, take_steps_in_turn{values.data(), turns, steps});
+  auto const take = [&](std::uint32_t n, std::uint32_t times) {
+    for (std::uint32_t s = 0; s < times; ++s)
+      for (std::uint32_t i = 0; i < n; ++i) {
+        std::uint32_t const* const now = expected.data() + std::size_t{s % 2} * tiles;
+        expected[std::size_t{(s + 1) % 2} * tiles + i] = now[i] + now[(i + 1) % n];
+      }
+  };
+  for (std::uint32_t t = 0; t < turns; ++t) {
+    take(part, steps);
+    take(tiles, 2);
+  }
+  EXPECT_EQ(exec::copy_out(space, values.data(), expected.size()), expected);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(team, has_all_lanes_of_all_tiles_once, reads_what_other_tiles_wrote_before_sync,
-                            takes_the_same_steps_in_all_tiles);
+                            takes_the_same_steps_in_all_tiles, has_a_part_that_works_while_others_wait);
 
 }  // namespace wyrm::tests

@@ -115,11 +115,18 @@ class lockstep_barrier {
   std::atomic<unsigned> passed_{0};  // times that all tiles have arrived
 };
 
-/// The team of as many tiles as can be resident.
+/// The barriers of a team: of all tiles, and of a part of them.
+struct lockstep_barriers {
+  explicit lockstep_barriers(unsigned tiles) : all(tiles), part(tiles > 1 ? tiles / 2 : 1) {}
+  lockstep_barrier all;
+  lockstep_barrier part;
+};
+
+/// A team of the tiles below the number of tiles of a barrier.
 template <unsigned W>
-class lockstep_team {
+class lockstep_part {
  public:
-  lockstep_team(lockstep_tile<W> const& tile, unsigned rank, lockstep_barrier& barrier)
+  lockstep_part(lockstep_tile<W> const& tile, unsigned rank, lockstep_barrier& barrier)
       : tile_(tile), rank_(rank), barrier_(&barrier) {}
   [[nodiscard]] unsigned rank() const { return rank_; }
   [[nodiscard]] unsigned tiles() const { return barrier_->tiles(); }
@@ -133,6 +140,20 @@ class lockstep_team {
   lockstep_tile<W> tile_;
   unsigned rank_;
   lockstep_barrier* barrier_;
+};
+
+/// The team of as many tiles as can be resident.
+template <unsigned W>
+class lockstep_team : public lockstep_part<W> {
+ public:
+  lockstep_team(lockstep_tile<W> const& tile, unsigned rank, lockstep_barriers& barriers)
+      : lockstep_part<W>(tile, rank, barriers.all), part_(tile, rank, barriers.part) {}
+  [[nodiscard]] bool in_part() const { return part_.rank() < part_.tiles(); }
+  [[nodiscard]] lockstep_part<W> const& part() const { return part_; }
+  [[nodiscard]] unsigned tiles_of_part() const { return part_.tiles(); }
+
+ private:
+  lockstep_part<W> part_;
 };
 static_assert(exec::team<lockstep_team<32>>);
 
@@ -194,13 +215,13 @@ class simt_space : public exec::host_space {
   void run_team(std::integral_constant<unsigned, W>, F const& f) const {
     struct shared {
       F const& f;
-      mutable lockstep_barrier barrier;
+      mutable lockstep_barriers barriers;
     };
-    shared const team{f, lockstep_barrier(static_cast<unsigned>(resident_tiles()))};
+    shared const team{f, lockstep_barriers(static_cast<unsigned>(resident_tiles()))};
     launch(W, resident_tiles(), &team, [](void const* work, lockstep_warp& warp, unsigned rank, std::size_t i) {
       auto const& all = *static_cast<shared const*>(work);
       lockstep_tile<W> const tile(warp, rank);
-      all.f(tile, lockstep_team<W>(tile, static_cast<unsigned>(i), all.barrier));
+      all.f(tile, lockstep_team<W>(tile, static_cast<unsigned>(i), all.barriers));
     });
   }
 
