@@ -52,8 +52,14 @@ struct frontier {
   template <class Tile>
   WYRM_HD void add(Tile const& t, graph::graph_view const& g, graph::vertex_id v, bool has) const {
     if (!t.any(has)) return;
+    // A device loads the degree while it sets the mark: each takes longer than all other work on v.
+    std::uint32_t const parts = has && Tile::size() > 1 ? frontier_item::parts(g.degree(v)) : 0;
     std::uint32_t const bit = 1u << v % 32;
-    append(t, g, v, has && (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0);
+    bool const is_new = has && (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
+    if constexpr (Tile::size() > 1)
+      append(t, v, is_new ? parts : 0);
+    else
+      append(t, g, v, is_new);
   }
   /// Lists the vertex of each lane that has one, which is in no list; collective.
   template <class Tile>

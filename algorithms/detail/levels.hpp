@@ -194,10 +194,11 @@ struct extend_paths {
       graph::vertex_id const v = has ? out[i + t.rank()] : item.vertex;
       std::uint32_t depth = exec::load_recent(p.depths[v]);
       if (one_row && depth == nearer) sum += p.paths[v];
-      bool const claims = depth == level_list::unreached &&
-                          exec::atomic_ref<std::uint32_t>(p.depths[v])
-                              .compare_exchange_strong(depth, level + 1, exec::relaxed, exec::relaxed);
-      if (t.any(claims)) next.append(t, v, claims ? level_list::parts(p.g, v) : 0);
+      bool const may_claim = depth == level_list::unreached;
+      std::uint32_t const parts_of_v = may_claim ? level_list::parts(p.g, v) : 0;  // loaded while v is claimed
+      bool const claims = may_claim && exec::atomic_ref<std::uint32_t>(p.depths[v])
+                                           .compare_exchange_strong(depth, level + 1, exec::relaxed, exec::relaxed);
+      if (t.any(claims)) next.append(t, v, claims ? parts_of_v : 0);
     }
     if (level == 0) return;
     if (!one_row) {
