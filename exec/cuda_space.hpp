@@ -298,8 +298,7 @@ class cluster_team {
  public:
   __device__ static unsigned rank() { return threadIdx.x / W * team_blocks + blockIdx.x; }
   __device__ static constexpr unsigned tiles() { return team_blocks * team_threads / W; }
-  // The fence makes writes visible beyond the block, and the acquire drops lines of the L1 cache that are not valid any
-  // more.
+  // The release makes writes visible to other blocks, and the acquire drops old lines of the L1 cache.
   __device__ static void sync() {
     if constexpr (team_blocks == 1) {
       block_team<W>::sync();
