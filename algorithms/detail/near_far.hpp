@@ -5,10 +5,10 @@
 // in the far pile. When no vertex is near, the limit rises, and the pile is split by it.
 //
 // The limit rises on the device, so the host enqueues many rounds and splits before it waits; and a team of tiles does
-// many of them in one launch while they are small (rounds.hpp). The limit rises from the least
-// distance in the pile by delta, which adapts (delta_rules): it doubles if rounds had too few vertices to keep all
-// lanes busy, or on a CPU if splits cost more than rounds, and is halved if they had many, as a smaller delta relaxes
-// fewer arcs of distances that are not final.
+// many of them in one launch while they are small (rounds.hpp). The limit rises from the least distance in the pile by
+// delta, which adapts (delta_rules): it doubles if rounds had too few vertices to keep all lanes busy, or on a CPU if
+// splits cost more than rounds, and is halved if they had many, as a smaller delta relaxes fewer arcs of distances that
+// are not final.
 //
 // The pile contains every vertex whose distance is finite and not below the limit: such a distance was written by a
 // lane that then added the vertex. It may also contain vertices that have become near since; a split drops them.

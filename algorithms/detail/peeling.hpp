@@ -94,7 +94,8 @@ class peeler {
   ///   p.is_removed(item)      whether the item has been added to a frontier
   ///   p.left_of(item)         the number of its neighbours (triangles) that remain
   ///   p.remove(t, item, has)  adds the item of each lane that has one to rounds.now(); collective
-  /// Then rounds do `work`, with the member `state`; see rounds. Their numbers count on from k to k.
+  /// Then rounds do `work`, whose member `state` is set here; see rounds. Numbers of rounds count on from each k to the
+  /// next.
   template <class Peeling, class Work>
   peeled run(std::uint32_t n, rounds<Space>& rounds, Peeling const& peeling, Work work) {
     reserve(n);
