@@ -72,6 +72,7 @@ struct visit_frontier {
   frontier next;
   search_totals* totals;
 
+  WYRM_HD void set_number(std::uint32_t number) { distance = number; }
   [[nodiscard]] WYRM_HD graph::packed_record const* rows() const { return g.out_records(); }
   WYRM_HD void start() const {
     if (*now.size > 0) totals->rounds = distance + 1;
@@ -136,8 +137,9 @@ class bfs_searcher {
         totals_(space, 1) {}
 
   /// Distances from one or several sources; sources may repeat. A vertex that is absent is not reached, except that a
-  /// source is at distance 0 in any case. O(vertices + arcs of reached vertices), with one launch per distance. Throws
-  /// error(bad_argument) for a source out of range, and error(out_of_memory).
+  /// source is at distance 0 in any case. O(vertices + arcs of reached vertices), with one launch for each distance
+  /// of many vertices, or for several of few. Throws error(bad_argument) for a source out of range, and
+  /// error(out_of_memory).
   bfs_run run(graph::graph_view const& g, std::span<graph::vertex_id const> sources, bfs_options const& o = {}) {
     std::size_t const n = g.vertices();
     for (graph::vertex_id const v : sources)
@@ -192,12 +194,18 @@ class bfs_searcher {
   // parents: receives those that pulls find; or nullptr.
   void search(graph::graph_view const& g, bool may_pull, graph::vertex_id* parents) {
     std::size_t const n = g.vertices();
+    detail::visit_frontier const visit{g, distances_.data(), 0, {}, {}, totals_.data()};
+    std::uint32_t const small = detail::small_frontier(space_);
+    auto const limit =
+        static_cast<std::uint32_t>(may_pull ? std::min<std::size_t>(small, n / vertices_of_small) : small);
     std::uint64_t arcs_left = g.arcs();
     std::uint32_t distance = 0;
     std::uint32_t before = 0;
     unsigned at_once = 1;
     for (;;) {
-      std::uint32_t const items = rounds_.left();
+      auto const seen = rounds_.do_small(visit, distance, before <= 8 * std::uint64_t{limit} ? limit : 0);
+      std::uint32_t const items = seen.items;
+      distance += seen.rounds;
       if (items == 0) return;
       if (may_pull && items > n / vertices_of_small) {
         std::uint64_t const arcs =
@@ -210,9 +218,7 @@ class bfs_searcher {
       // Several rounds before the next look, unless frontiers grow fast: the next ones may be large.
       at_once = may_pull && items > 2 * std::uint64_t{before} ? 1 : std::min(2 * at_once, 16u);
       before = items;
-      for (unsigned i = 0; i < at_once; ++i)
-        rounds_.enqueue(
-            detail::visit_frontier{g, distances_.data(), distance++, rounds_.now(), rounds_.next(), totals_.data()});
+      distance = rounds_.enqueue(visit, distance, at_once);
     }
   }
   /// Pulls until the frontier, which has so many items of this distance, is small. Returns whether there is one, as a

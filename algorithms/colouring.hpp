@@ -159,9 +159,7 @@ class colouring_finder {
     bitmaps_.reserve(words);
     if (words > 0) space_.fill(bitmaps_.data(), 0, words * sizeof(std::uint32_t));
     exec::for_each_lane<32>(space_, n, detail::begin_colouring{g, vertices_.waiting(), colour_.data(), rounds_.now()});
-    rounds_.run([&](std::uint32_t, detail::frontier const& next) {
-      return detail::colour_vertices{g, begins_.data(), bitmaps_.data(), vertices_.waiting(), colour_.data(), next};
-    });
+    rounds_.run(detail::colour_vertices{g, begins_.data(), bitmaps_.data(), vertices_.waiting(), colour_.data(), {}});
     space_.fill(colours_.data(), 0, colours_.bytes());
     exec::for_each_lane<32>(space_, n, detail::count_colours{colour_.data(), colours_.data()});
     return exec::read(space_, colours_.data());

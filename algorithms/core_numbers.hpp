@@ -87,21 +87,12 @@ class core_peeler {
     peeler_.reserve(vertices);
   }
   /// Writes the core numbers of an undirected graph with at least one vertex. degrees: scratch, one number per vertex.
-  /// Returns the number of launches over frontiers.
+  /// Returns the number of rounds over frontiers.
   std::uint32_t run(graph::graph_view const& g, std::uint32_t* degrees, std::uint32_t* cores) {
-    std::uint32_t launches = 0;
     rounds_.begin(g);
     exec::for_each(space_, g.vertices(), count_others{g, degrees});
-    peeler_.run(
-        g.vertices(), rounds_,
-        [&] {
-          return core_peeling{g, degrees, rounds_.now()};
-        },
-        [&](peeling_state const* state, frontier const& next) {
-          ++launches;
-          return peel{g, degrees, cores, state, next};
-        });
-    return launches;
+    auto const peeling = [&](std::uint32_t) { return core_peeling{g, degrees, rounds_.now()}; };
+    return peeler_.run(g.vertices(), rounds_, peeling, peel{g, degrees, cores, nullptr, {}}).rounds;
   }
 
  private:

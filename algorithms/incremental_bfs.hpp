@@ -77,9 +77,9 @@ class hop_search {
 ///
 /// A change of m entries costs O(m log degree + degrees of the vertices whose distances change or that lose their
 /// parents); a vertex may change several times. The number of rounds is that of the arcs of the longest path along
-/// which distances change; each has one or two launches, and the host waits once for several rounds. A full run is done
-/// instead if more vertices change than the options allow; and in a directed graph without in-neighbours, if an erased
-/// arc was the last one of a shortest path.
+/// which distances change; each large one has one or two launches, and the host waits once for several rounds. A full
+/// run is done instead if more vertices change than the options allow; and in a directed graph without in-neighbours,
+/// if an erased arc was the last one of a shortest path.
 ///
 /// About 75 bytes per vertex and 1/4 byte per arc, those of bfs_searcher included. Not thread-safe.
 template <class Space>

@@ -57,7 +57,7 @@ namespace wyrm::algorithms {
 
 struct incremental_core_numbers_options {
   /// All core numbers are computed anew after a batch with more entries than this share of the vertices, and when the
-  /// phases have examined more than this share of the vertices, or need 64 launches over frontiers and more than this
+  /// phases have examined more than this share of the vertices, or need 64 steps over frontiers and more than this
   /// share of those of the last full run besides. 0: after each batch that is not empty; infinity: never.
   double full_run = 0.25;
 };
@@ -74,10 +74,10 @@ class maintained_core_numbers : public graph::maintained_result {
 
 /// The core numbers of one changing undirected graph; see graph/maintained_result.hpp. Self-loops do not count. About
 /// 65 bytes per vertex and 1/7 byte per arc. A batch costs the rows of the vertices that it concerns and of those that
-/// are reached from them (see above), with three launches for each step of a fall and two for each step of a search;
-/// the host synchronises at least twice for each unit by which a core number rises. The cost does not depend on the
-/// size of the graph, but connected vertices of equal core numbers may be a large part of it: see full_run. A full run
-/// is O(vertices + arcs).
+/// are reached from them (see above), with three launches for each step of a fall and two for each step of a search, or
+/// one for several small steps; the host synchronises at least twice for each unit by which a core number rises. The
+/// cost does not depend on the size of the graph, but connected vertices of equal core numbers may be a large part of
+/// it: see full_run. A full run is O(vertices + arcs).
 template <class Space>
 class incremental_core_numbers final : public maintained_core_numbers {
  public:
@@ -116,6 +116,7 @@ class incremental_core_numbers final : public maintained_core_numbers {
 
  private:
   using list = exec::buffer<detail::frontier_item, Space>;
+  static constexpr std::uint32_t most_small_steps = 64;  // before the host decides whether to go on
 
   void on_before(graph::graph_view const&, graph::graph_change const& change) override {
     std::size_t const n = std::max<std::size_t>(vertices_, change.vertices);
@@ -136,7 +137,7 @@ class incremental_core_numbers final : public maintained_core_numbers {
   }
   void on_undo(graph::graph_view const&) override {}
 
-  // Whether so many vertices, and so many launches over frontiers, are too many for the two phases.
+  // Whether so many vertices, and so many steps over frontiers, are too many for the two phases.
   [[nodiscard]] bool is_above(std::uint64_t vertices, std::uint32_t steps) const {
     return static_cast<double>(vertices) > options_.full_run * static_cast<double>(vertices_) ||
            static_cast<double>(steps) > 64 + options_.full_run * static_cast<double>(steps_of_full_run_);
@@ -188,50 +189,45 @@ class incremental_core_numbers final : public maintained_core_numbers {
     space_.fill(marks_.data(), 0, marks_.bytes());
     rounds_.begin(room_, arcs_room_);
   }
-  // Enqueues steps, each of which processes rounds_.now(), until one has nothing to process. Returns false if that
-  // takes too many.
-  template <class Step>
-  [[nodiscard]] bool process(Step const& step) {
-    for (unsigned at_once = 4;; at_once = std::min(2 * at_once, 16u)) {
-      for (unsigned i = 0; i < at_once; ++i) step();
-      steps_ += at_once;
-      seen_ = exec::read(space_, state_.data());
-      if (seen_.left == 0) return true;
-      if (is_above(seen_.examined + reached_before_ + seen_.listed[turn_ % 2], steps_)) return false;
+  // Does steps, each of which processes rounds_.now(), until there is nothing to process. Returns false if that takes
+  // too many.
+  template <class Work>
+  [[nodiscard]] bool process(Work const& work) {
+    std::uint32_t const small = detail::small_frontier(space_);
+    unsigned at_once = 4;
+    for (std::uint32_t const before = steps_;;) {
+      auto const seen = rounds_.do_small(work, 0, small, most_small_steps);
+      steps_ += seen.rounds;
+      if (seen.items == 0) return true;
+      if (steps_ > before) {
+        detail::core_change_state const state = exec::read(space_, state_.data());
+        if (is_above(state.examined + reached_before_ + state.listed[turn_ % 2], steps_)) return false;
+      }
+      if (seen.items <= small) continue;
+      steps_ = rounds_.enqueue(work, steps_, at_once);
+      at_once = std::min(2 * at_once, 16u);
     }
   }
   [[nodiscard]] bool fall(graph::graph_view const& g) {
     if (!change_.may_erase()) return true;
     detail::core_bounds const b = bounds(g);
     exec::for_each_lane<32>(space_, change_.size, detail::list_unsupported{b, change_, rounds_.now()});
-    return process([&] {
-      detail::frontier const now = rounds_.now();
-      detail::for_each_item<8>(space_, now, detail::count_supporters{b, now.size, state_.data()});
-      rounds_.enqueue(detail::spread_falls{b, rounds_.next()});
-      detail::for_each_item<32>(space_, now, detail::settle_falls{b, now, state_.data()});
-    });
+    return process(detail::spread_falls{b, state_.data(), {}});
   }
   [[nodiscard]] bool rise(graph::graph_view const& g) {
     if (!change_.may_insert()) return true;
     detail::core_bounds const b = bounds(g);
     exec::for_each_lane<32>(space_, change_.size, detail::reach_supported{b, change_, reached(g, 0, rounds_.now())});
     for (;;) {
-      bool const is_searched = process([&] {
-        detail::frontier const now = rounds_.now();
-        detail::for_each_item<8>(space_, now, detail::count_supporters{b, now.size, state_.data()});
-        rounds_.enqueue(detail::spread_rises{b, reached(g, 0, rounds_.next())});
-      });
-      if (!is_searched) return false;
-      if (seen_.listed[turn_ % 2] == 0) return true;
       detail::frontier const all = reached(g, 0, {}).all;
+      if (!process(detail::spread_rises{b, all, {}})) return false;
+      std::uint32_t const listed = exec::read(space_, all.size);
+      if (listed == 0) return true;
       detail::for_each_item<32>(space_, all, detail::list_unraised{b, rounds_.now()});
-      bool const is_refused = process([&] {
-        rounds_.enqueue(detail::refuse_rises{b, rounds_.now().size, state_.data(), rounds_.next()});
-      });
-      if (!is_refused) return false;
+      if (!process(detail::refuse_rises{b, {}})) return false;
       detail::for_each_item<32>(space_, all, detail::settle_rises{b, reached(g, 1, rounds_.now())});
       space_.fill(all.size, 0, sizeof(*all.size));
-      reached_before_ += seen_.listed[turn_ % 2];
+      reached_before_ += listed;
       ++turn_;
     }
   }
@@ -249,10 +245,9 @@ class incremental_core_numbers final : public maintained_core_numbers {
   detail::rounds<Space> rounds_;
   detail::core_peeler<Space> full_;
   exec::buffer<detail::core_change_state, Space> state_;
-  detail::core_change_state seen_{};     // what the host has read last
   unsigned turn_ = 0;                    // rounds of rises of this change
   std::uint64_t reached_before_ = 0;     // vertices, in earlier rounds of this change
-  std::uint32_t steps_ = 0;              // launches over frontiers of this change
+  std::uint32_t steps_ = 0;              // over frontiers, of this change
   std::uint32_t steps_of_full_run_ = 0;  // of the last one
   bool recomputed_ = false;
   graph::graph_change change_;  // the one that is being made

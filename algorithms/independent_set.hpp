@@ -125,9 +125,7 @@ class independent_set_finder {
     vertices_.make(g, by_degree ? detail::vertex_rank::small_degrees_first : detail::vertex_rank::random, o.seed,
                    rounds_);
     exec::for_each_lane<32>(space_, n, detail::begin_set{g, vertices_.waiting(), member_.data(), rounds_.now()});
-    rounds_.run([&](std::uint32_t, detail::frontier const& next) {
-      return detail::decide_neighbours{g, vertices_.order(), vertices_.waiting(), member_.data(), next};
-    });
+    rounds_.run(detail::decide_neighbours{g, vertices_.order(), vertices_.waiting(), member_.data(), {}});
     space_.fill(count_.data(), 0, count_.bytes());
     constexpr std::size_t block = detail::count_members::block;
     exec::for_each_tile<32>(space_, (n + block - 1) / block, detail::count_members{member_.data(), n, count_.data()});

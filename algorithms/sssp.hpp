@@ -153,17 +153,19 @@ class sssp_searcher {
     exec::write(space_, state_.data(), {limit, 0, detail::infinite_bits, first, 0, 0, 0, 0, 0});
     detail::far_pile const far{{far_lists_[0].data(), far_lists_[1].data()}, far_marks_.data(), state_.data()};
     exec::for_each_lane<32>(space_, 1, detail::begin_at{g, source, rounds_.now()});
-    for (unsigned splits = 1;; splits = std::min(2 * splits, most_splits)) {
+    detail::delta_rules const changes = delta > 0 ? detail::delta_rules{} : rules;
+    detail::relax_arcs const relax{g, type, distances_.data(), {}, {}, far};
+    for (unsigned splits = 1;;) {
+      auto const seen = rounds_.do_small(detail::relax_near{relax, changes}, 0, detail::small_frontier(space_));
+      if (seen.items == 0 && exec::read(space_, state_.data()).far_size == 0) return;
+      if (seen.rounds > 0) splits = 1;  // the next frontiers may be small, too
       for (unsigned s = 0; s < splits; ++s) {
-        for (unsigned i = 0; i < rounds_of_split; ++i)
-          rounds_.enqueue(detail::relax_arcs{g, type, distances_.data(), rounds_.now(), rounds_.next(), far});
-        exec::for_each(
-            space_, 1,
-            detail::plan_split{state_.data(), rounds_.now().size, delta > 0 ? detail::delta_rules{} : rules});
+        rounds_.enqueue(relax, 0, rounds_of_split);
+        exec::for_each(space_, 1, detail::plan_split{state_.data(), rounds_.now().size, changes});
         std::size_t const tiles = space_.lanes_for(&state_.data()->to_split) / Space::template tile_size<32> + 1;
         exec::for_each_tile<32>(space_, tiles, detail::split_far{g, distances_.data(), far, rounds_.now(), tiles});
       }
-      if (rounds_.left() == 0 && exec::read(space_, state_.data()).far_size == 0) return;
+      splits = std::min(2 * splits, most_splits);
     }
   }
   /// As in the paper: the more arcs a vertex has, the smaller.
@@ -196,10 +198,7 @@ class sssp_searcher {
     rounds_.clear();
     exec::for_each_lane<32>(space_, g.vertices(),
                             detail::begin_levels{g, parents_.data(), levels_.data(), rounds_.now()});
-    rounds_.run([&](std::uint32_t level, detail::frontier const& next) {
-      return detail::adopt_orphans{g,   type, distances_.data(), parents_.data(), levels_.data(), level, rounds_.now(),
-                                   next};
-    });
+    rounds_.run(detail::adopt_orphans{g, type, distances_.data(), parents_.data(), levels_.data(), 0, {}, {}});
   }
 
   Space space_;

@@ -15,7 +15,6 @@
 // All steps work on lists of the remaining vertices, or on frontiers.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -63,10 +62,10 @@ class strong_component_finder {
 
   /// The components of an undirected graph are its connected components. Trimming reads each arc a constant number of
   /// times, and so do the searches. The expected number of colourings is O(log vertices); each reads the arcs of the
-  /// remaining vertices, those of a vertex again whenever its colour changes. A search has as many frontiers
-  /// as the longest shortest path that it follows has arcs; each takes one or two launches, and the host reads the size
-  /// of at least every sixteenth. Throws error(bad_argument) for a directed graph without in-neighbours, and
-  /// error(out_of_memory).
+  /// remaining vertices, those of a vertex again whenever its colour changes. A search has as many frontiers as the
+  /// longest shortest path that it follows has arcs; each large one takes one or two launches, and the host reads the
+  /// size of at least every sixteenth of them. Throws error(bad_argument) for a directed graph without in-neighbours,
+  /// and error(out_of_memory).
   components_run run(graph::graph_view const& g) {
     detail::require_in_neighbours(g, "strong_components");
     std::size_t const n = g.vertices();
@@ -124,9 +123,7 @@ class strong_component_finder {
       detail::for_each_item<8>(space_, rounds_.now(), detail::count_left{from, partition(), left_.data()});
     }
     begin_rounds(g, detail::has_none_left{partition(), left_.data()});
-    rounds_.run([&](std::uint32_t, detail::frontier const& next) {
-      return detail::trim_vertices{g, partition(), left_.data(), next};
-    });
+    rounds_.run(detail::trim_vertices{g, partition(), left_.data(), {}});
   }
   void search_from_pivot(graph::graph_view const& g) {
     exec::for_each_lane<32>(space_, size_, detail::find_pivot{g, remaining_.data(), state_.data()});
@@ -140,19 +137,10 @@ class strong_component_finder {
   }
   void search_by_colours(graph::graph_view const& g, std::uint32_t turn) {
     begin_rounds(g, detail::begin_colours{colour_.data(), turn});
-    unsigned at_once = 4;
-    do {
-      for (unsigned i = 0; i < at_once; ++i) {
-        detail::for_each_item<32>(space_, rounds_.now(), detail::clear_marks{rounds_.now()});
-        rounds_.enqueue(detail::spread_colours{g, partition(), colour_.data(), rounds_.next()});
-      }
-      at_once = std::min(2 * at_once, 16u);
-    } while (rounds_.left() > 0);
+    rounds_.run(detail::spread_colours{g, partition(), colour_.data(), {}});
     graph::graph_view const back = g.reversed();
     begin_rounds(back, detail::is_root{colour_.data()}, true);
-    rounds_.run([&](std::uint32_t, detail::frontier const& next) {
-      return detail::collect_colours{back, partition(), colour_.data(), next};
-    });
+    rounds_.run(detail::collect_colours{back, partition(), colour_.data(), {}});
     list_remaining(remaining_.data());
     exec::for_each(space_, size_, detail::split_by_colour{partition(), colour_.data(), remaining_.data()});
   }

@@ -133,6 +133,7 @@ struct peel_edges {
   peeling_state const* state;
   frontier next;
 
+  WYRM_HD void set_number(std::uint32_t n) { number = n; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     std::uint32_t const e = item.vertex;
@@ -307,15 +308,9 @@ class truss_decomposer {
     // The frontiers need no more of a graph than the number of items, and the sum of their lengths.
     rounds_.begin(graph::graph_view(
         {.arcs = exec::read(space_, long_rows_.data()), .vertices = static_cast<graph::vertex_id>(edges)}));
-    std::uint32_t round = 0;
-    return peeler_.run(
-        static_cast<std::uint32_t>(edges), rounds_,
-        [&] {
-          return detail::edge_peeling{all, rounds_.now(), round};
-        },
-        [&](detail::peeling_state const* state, detail::frontier const& next) {
-          return detail::peel_edges{all, trussness_.data(), round++, state, next};
-        });
+    auto const peeling = [&](std::uint32_t number) { return detail::edge_peeling{all, rounds_.now(), number}; };
+    detail::peel_edges const work{all, trussness_.data(), 0, nullptr, {}};
+    return peeler_.run(static_cast<std::uint32_t>(edges), rounds_, peeling, work).greatest;
   }
 
   Space space_;

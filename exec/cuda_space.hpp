@@ -16,6 +16,7 @@
 #include "memory_kind.hpp"
 #include "memory_manager.hpp"
 #include "stream_identity.hpp"
+#include "team.hpp"
 #include "tile.hpp"
 
 #if WYRM_CUDACC
@@ -152,6 +153,10 @@ class cuda_space {
   template <unsigned W, class T, class F>
   void run_tiles_with_table(std::integral_constant<unsigned, W>, std::size_t n, T const* values, std::size_t count,
                             F const& f) const;
+  template <unsigned W>
+  [[nodiscard]] static std::size_t team_tiles(std::integral_constant<unsigned, W>);
+  template <unsigned W, class F>
+  void run_team(std::integral_constant<unsigned, W>, F const& f) const;
   template <unsigned W, class F>
   [[nodiscard]] int tile_registers() const;
 #endif
@@ -270,6 +275,51 @@ __global__ void __launch_bounds__(table_block_threads, 1)
     f(warp_tile<W, true>{}, i, static_cast<T const*>(table));
 }
 
+inline constexpr unsigned team_threads = 1024;  // per block
+// A cluster of 8 blocks runs on every device that has clusters. Like launches_ahead, clusters exist from 9.0 on.
+inline constexpr unsigned team_blocks = launches_ahead ? 8 : 1;
+
+/// The team of all tiles of a block.
+template <unsigned W>
+class block_team {
+ public:
+  __device__ static unsigned rank() { return threadIdx.x / W; }
+  __device__ static constexpr unsigned tiles() { return team_threads / W; }
+  __device__ static void sync() {
+    __syncwarp();  // tiles of a warp may come at different times
+    __syncthreads();
+  }
+};
+
+/// The team of all tiles of a cluster of blocks, or of one block. Consecutive tiles are in different blocks, so that
+/// few items occupy all multiprocessors of the cluster.
+template <unsigned W>
+class cluster_team {
+ public:
+  __device__ static unsigned rank() { return threadIdx.x / W * team_blocks + blockIdx.x; }
+  __device__ static constexpr unsigned tiles() { return team_blocks * team_threads / W; }
+  // The release makes writes visible to other blocks, and the acquire drops old lines of the L1 cache.
+  __device__ static void sync() {
+    if constexpr (team_blocks == 1) {
+      block_team<W>::sync();
+    } else {
+      NV_IF_TARGET(NV_PROVIDES_SM_90, (__syncwarp(); asm volatile("barrier.cluster.arrive.release;" ::
+                                                                      : "memory");
+                                       asm volatile("barrier.cluster.wait.acquire;" ::
+                                                        : "memory");))
+    }
+  }
+  __device__ static bool in_part() { return blockIdx.x == 0; }
+  __device__ static constexpr block_team<W> part() { return {}; }
+  __device__ static constexpr unsigned tiles_of_part() { return block_team<W>::tiles(); }
+};
+
+template <unsigned W, class F>
+__global__ void __launch_bounds__(team_threads, 1) for_team_kernel(__grid_constant__ F const f) {
+  begin_kernel();
+  f(warp_tile<W, true>{}, cluster_team<W>{});
+}
+
 inline unsigned blocks_for(std::size_t items, std::size_t items_per_block) {
   return static_cast<unsigned>(std::min<std::size_t>((items + items_per_block - 1) / items_per_block, 0x7fffffff));
 }
@@ -322,6 +372,28 @@ void cuda_space::run_tiles_with_table(std::integral_constant<unsigned, W>, std::
   config.attrs = &ahead;
   config.numAttrs = detail::launches_ahead ? 1 : 0;
   check_launch(cudaLaunchKernelEx(&config, kernel, n, values, static_cast<std::uint32_t>(count), f));
+}
+template <unsigned W>
+std::size_t cuda_space::team_tiles(std::integral_constant<unsigned, W>) {
+  return std::size_t{detail::team_blocks} * detail::team_threads / W;
+}
+template <unsigned W, class F>
+void cuda_space::run_team(std::integral_constant<unsigned, W>, F const& f) const {
+  guard const current(*this);
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim.x = detail::team_blocks;
+  attributes[1].val.clusterDim.y = 1;
+  attributes[1].val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = detail::team_blocks;
+  config.blockDim = detail::team_threads;
+  config.stream = stream();
+  config.attrs = attributes;
+  config.numAttrs = detail::launches_ahead ? 2 : 0;
+  check_launch(cudaLaunchKernelEx(&config, detail::for_team_kernel<W, F>, f));
 }
 template <unsigned W, class F>
 int cuda_space::tile_registers() const {

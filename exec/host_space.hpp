@@ -13,6 +13,7 @@
 #include "memory_kind.hpp"
 #include "memory_manager.hpp"
 #include "stream_identity.hpp"
+#include "team.hpp"
 #include "tile.hpp"
 
 namespace wyrm::exec {
@@ -61,6 +62,15 @@ class host_space {
     parallel(n, grain_of<F>(), &f, [](void const* work, std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) (*static_cast<F const*>(work))(scalar_tile{}, i);
     });
+  }
+  template <unsigned W>
+  [[nodiscard]] static std::size_t team_tiles(std::integral_constant<unsigned, W>) {
+    return scalar_team::tiles();
+  }
+  template <unsigned W, class F>
+  void run_team(std::integral_constant<unsigned, W>, F const& f) const {
+    guard const current(*this);
+    f(scalar_tile{}, scalar_team{});
   }
   /// The same for all spaces of the host.
   [[nodiscard]] stream_identity identity() const { return {.manager = manager_}; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches: for_each, for_each_tile, and for_each_tile_with_table; and the adapter for_each_lane. Work is a functor
-// (it cannot be a lambda under nvcc), which is called once for each index, in any order and concurrently. Launches are
-// asynchronous where the space is asynchronous. Launches and copies on the same space execute in the order of their
-// calls.
+// The launches: for_each, for_each_tile, for_each_tile_with_table, and for_team; and the adapter for_each_lane. Work is
+// a functor (it cannot be a lambda under nvcc), which is called once for each index, in any order and concurrently.
+// Launches are asynchronous where the space is asynchronous. Launches and copies on the same space execute in the order
+// of their calls.
 #pragma once
 
 #include <cstddef>
@@ -91,6 +91,20 @@ void for_each_tile_with_table(Space const& space, std::size_t n, T const* values
     space.run_tiles_with_table(std::integral_constant<unsigned, W>{}, n, values, count, f);
   else
     for_each_tile<W>(space, n, detail::with_table<T, F>{values, f});
+}
+
+/// The number of tiles of W lanes in a team of the space.
+template <unsigned W, class Space>
+[[nodiscard]] std::size_t team_tiles(Space const& space) {
+  return space.team_tiles(std::integral_constant<unsigned, W>{});
+}
+
+/// Calls f(tile, team) once for each tile of a team (team.hpp), by all lanes of a tile of W lanes. On a device the team
+/// is one cluster of 8 thread blocks (compute capability 9.0), or one block, with 1024 threads each; so a step of a
+/// team is slower than a launch unless it is small, but sync() takes less time than a launch. On a host it is one lane.
+template <unsigned W, class Space, class F>
+void for_team(Space const& space, F const& f) {
+  space.run_team(std::integral_constant<unsigned, W>{}, f);
 }
 
 /// The number of registers per thread in the kernel of for_each_lane<W>(space, n, f), as `ptxas -v` reports it; 0 for a

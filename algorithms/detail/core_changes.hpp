@@ -19,7 +19,6 @@ namespace wyrm::algorithms::detail {
 
 /// In device memory; the host reads it.
 struct core_change_state {
-  std::uint32_t left;       // items of the frontier that the last step processed
   std::uint32_t examined;   // vertices, in the steps of a fall
   std::uint32_t listed[2];  // vertices that the current round reaches, and those that the next one begins with, in turn
 };
@@ -66,12 +65,9 @@ struct list_unsupported {
   }
 };
 
-/// One tile per item: counts supporters.
+/// One tile per item, before each step of falls and of rises: counts supporters.
 struct count_supporters {
   core_bounds b;
-  std::uint32_t const* size;  // of the frontier
-  core_change_state* state;
-  WYRM_HD void start() const { state->left = *size; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item->vertex;
@@ -85,29 +81,7 @@ struct count_supporters {
   }
 };
 
-/// One tile per item: if the vertex has too few supporters, lists it again, and the neighbours that it supports, but
-/// will not when it has fallen. Changes no bound: all parts of all vertices decide by the same ones.
-struct spread_falls {
-  core_bounds b;
-  frontier next;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
-    graph::vertex_id const v = item.vertex;
-    std::uint32_t const own = b.bound[v];
-    if (b.count[v] >= own) return;
-    std::uint32_t const lower = b.lowered(v);
-    next.add(t, b.g, v, t.rank() == 0 && item.part == 0 && lower > 0);
-    graph::neighbour_list const part = item.part_of(b.g.neighbours(v));
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
-      graph::vertex_id const u = has ? part[i + t.rank()] : v;
-      std::uint32_t const other = b.bound[u];
-      next.add(t, b.g, u, u != v && other > lower && other <= own);
-    }
-  }
-};
-
-/// One lane per item: lowers bounds, and takes the vertices out of their list.
+/// One lane per item, after a step of falls: lowers bounds, and takes the vertices out of their list.
 struct settle_falls {
   core_bounds b;
   frontier now;
@@ -122,6 +96,31 @@ struct settle_falls {
     if (b.count[v] < b.bound[v]) b.bound[v] = b.lowered(v);
     b.count[v] = 0;
     now.clear_mark(v);
+  }
+};
+
+/// One tile per item: if the vertex has too few supporters, lists it again, and the neighbours that it supports, but
+/// will not when it has fallen. Changes no bound: all parts of all vertices decide by the same ones.
+struct spread_falls {
+  core_bounds b;
+  core_change_state* state;
+  frontier next;
+  [[nodiscard]] WYRM_HD count_supporters before(frontier const&) const { return {b}; }
+  [[nodiscard]] WYRM_HD settle_falls after(frontier const& now) const { return {b, now, state}; }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
+    graph::vertex_id const v = item.vertex;
+    std::uint32_t const own = b.bound[v];
+    if (b.count[v] >= own) return;
+    std::uint32_t const lower = b.lowered(v);
+    next.add(t, b.g, v, t.rank() == 0 && item.part == 0 && lower > 0);
+    graph::neighbour_list const part = item.part_of(b.g.neighbours(v));
+    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
+      bool const has = i + t.rank() < part.size;
+      graph::vertex_id const u = has ? part[i + t.rank()] : v;
+      std::uint32_t const other = b.bound[u];
+      next.add(t, b.g, u, u != v && other > lower && other <= own);
+    }
   }
 };
 
@@ -164,12 +163,15 @@ struct reach_supported {
 /// One tile per item: reaches the neighbours with the same bound, if the vertex has more supporters than its bound.
 struct spread_rises {
   core_bounds b;
-  reached_vertices reached;
+  frontier all;  // see reached_vertices
+  frontier next;
+  [[nodiscard]] WYRM_HD count_supporters before(frontier const&) const { return {b}; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     graph::vertex_id const v = item.vertex;
     std::uint32_t const own = b.bound[v];
     if (b.count[v] <= own) return;
+    reached_vertices const reached{b.g, all, next};
     graph::neighbour_list const part = item.part_of(b.g.neighbours(v));
     for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
       bool const has = i + t.rank() < part.size;
@@ -195,10 +197,7 @@ struct list_unraised {
 /// one that was not reached, has no supporter to spare.
 struct refuse_rises {
   core_bounds b;
-  std::uint32_t const* size;  // of the frontier
-  core_change_state* state;
   frontier next;
-  WYRM_HD void start() const { state->left = *size; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     graph::vertex_id const v = item.vertex;

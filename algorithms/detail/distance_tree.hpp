@@ -282,11 +282,12 @@ struct find_nearer_parent {
   }
 };
 
-/// One tile per item of the candidates: one that has no parent is affected, and its children become candidates.
+/// One tile per item of the candidates: one that has found no parent is affected, and its children become candidates.
 template <class Lengths>
 struct spread_candidates {
   distance_tree<Lengths> tree;
   frontier next;
+  [[nodiscard]] WYRM_HD find_nearer_parent<Lengths> before(frontier const&) const { return {tree, true}; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     graph::vertex_id const v = item.vertex;

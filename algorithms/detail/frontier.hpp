@@ -52,8 +52,14 @@ struct frontier {
   template <class Tile>
   WYRM_HD void add(Tile const& t, graph::graph_view const& g, graph::vertex_id v, bool has) const {
     if (!t.any(has)) return;
+    // A device loads the degree while it sets the mark: each takes longer than all other work on v.
+    std::uint32_t const parts = has && Tile::size() > 1 ? frontier_item::parts(g.degree(v)) : 0;
     std::uint32_t const bit = 1u << v % 32;
-    append(t, g, v, has && (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0);
+    bool const is_new = has && (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
+    if constexpr (Tile::size() > 1)
+      append(t, v, is_new ? parts : 0);
+    else
+      append(t, g, v, is_new);
   }
   /// Lists the vertex of each lane that has one, which is in no list; collective.
   template <class Tile>
@@ -236,6 +242,47 @@ void for_each_item_wide(Space const& space, frontier const& from, F const& f) {
   constexpr std::size_t lanes = Space::template tile_size<32>;
   std::size_t const tiles = space.lanes_for(from.size) / lanes + 1;
   exec::for_each_tile<32>(space, tiles, over_items<true, F>{from.items, from.size, tiles, f});
+}
+
+/// A team has fewer lanes than a device, but a launch takes the time of two rounds; and the part of a team has fewer
+/// lanes, but waits for less time between rounds.
+inline constexpr std::uint32_t small_items_of_tile = 2;
+
+/// The most items of a frontier that a team of the space, with 8 lanes per item, processes about as fast as a launch
+/// does; 0 on a space without tiles.
+template <class Space>
+[[nodiscard]] std::uint32_t small_frontier(Space const& space) {
+  if constexpr (exec::has_tiles<Space>)
+    return static_cast<std::uint32_t>(small_items_of_tile * exec::team_tiles<8>(space));
+  else
+    return 0;
+}
+
+/// Calls steps.run(t, team, r, few, limit), which does steps from number r on while they have more than `few` and at
+/// most `limit` items, and returns the number of the next one: for the part of the team where there are few items, and
+/// for the whole team where there are more. Ends when steps.items(number) is 0 or above the limit; `reached` receives
+/// the number, which is returned to all tiles.
+template <class Tile, class Team, class Steps>
+WYRM_HD std::uint32_t take_turns_with_part(Tile const& t, Team const& team, Steps const& steps, std::uint32_t first,
+                                           std::uint32_t limit, std::uint32_t* reached) {
+  std::uint32_t const of_part = small_items_of_tile * team.tiles_of_part();
+  std::uint32_t const few = limit < of_part ? limit : of_part;
+  exec::atomic_ref<std::uint32_t> const shared(*reached);
+  std::uint32_t r = first;
+  for (;;) {
+    r = steps.run(t, team, r, few / 2, limit);  // half: so that the two do not alternate
+    std::uint32_t const items = steps.items(r);
+    if (items == 0 || items > limit) break;
+    team.sync();  // all tiles have read the number of items
+    if (team.in_part()) {
+      r = steps.run(t, team.part(), r, 0, few);
+      if (team.part().rank() == 0 && t.rank() == 0) shared.store(r, exec::relaxed);
+    }
+    team.sync();
+    r = shared.load(exec::relaxed);
+  }
+  if (team.rank() == 0 && t.rank() == 0) shared.store(r, exec::relaxed);
+  return r;
 }
 
 /// See for_each_index().

@@ -132,16 +132,13 @@ class maintained_distances : public Base {
     distance_tree<lengths> const of = tree(g);
     if (of.parents != nullptr && arcs_.may_erase()) {
       exec::for_each_lane<32>(space_, arcs_.size(), cut_parents<lengths>{of, arcs_, rounds_.now()});
-      run_rounds([&] {
-        for_each_item<8>(space_, rounds_.now(), find_nearer_parent<lengths>{of, true});
-        rounds_.enqueue(spread_candidates<lengths>{of, rounds_.next()});
-      });
+      rounds_.run(spread_candidates<lengths>{of, {}});
       for_each_item<32>(space_, of.changed, forget_distances<lengths>{of});
       for_each_item<8>(space_, of.changed, pull_distances<lengths>{of, rounds_.now()});
     }
     if (arcs_.may_insert())
       exec::for_each_lane<32>(space_, arcs_.size(), relax_inserted<lengths>{of, arcs_, rounds_.now()});
-    run_rounds([&] { rounds_.enqueue(relax_lowered<lengths>{of, rounds_.now(), rounds_.next()}); });
+    rounds_.run(relax_lowered<lengths>{of, {}, {}});
     if (of.parents != nullptr) {
       for_each_item<8>(space_, of.changed, find_nearer_parent<lengths>{of, false});
       if constexpr (lengths::weighted)
@@ -153,16 +150,7 @@ class maintained_distances : public Base {
     if (state.changed > of.most || state.invalid != 0) return run_all(g);
     space_.fill(of.changed.size, 0, sizeof(*of.changed.size));
     if constexpr (lengths::weighted)
-      if (of.parents != nullptr && state.changed > 0)
-        run_rounds([&] { rounds_.enqueue(offer_equal_parent<lengths>{of, rounds_.next()}); });
-  }
-  /// Calls f, which enqueues a round, until the frontier is empty.
-  template <class F>
-  void run_rounds(F const& f) {
-    for (unsigned at_once = 4;; at_once = std::min(2 * at_once, 16u)) {
-      for (unsigned i = 0; i < at_once; ++i) f();
-      if (rounds_.left() == 0) return;
-    }
+      if (of.parents != nullptr && state.changed > 0) rounds_.run(offer_equal_parent<lengths>{of, {}});
   }
   void run_all(graph::graph_view const& g) {
     std::size_t const n = vertices_;

@@ -4,10 +4,11 @@
 // buckets. A vertex whose distance falls below a limit is near: its arcs are relaxed in the next round. The others wait
 // in the far pile. When no vertex is near, the limit rises, and the pile is split by it.
 //
-// The limit rises on the device, so the host enqueues many rounds and splits before it waits. It rises from the least
-// distance in the pile by delta, which adapts (delta_rules): it doubles if rounds had too few vertices to keep all
-// lanes busy, or on a CPU if splits cost more than rounds, and is halved if they had many, as a smaller delta relaxes
-// fewer arcs of distances that are not final.
+// The limit rises on the device, so the host enqueues many rounds and splits before it waits; and a team of tiles does
+// many of them in one launch while they are small (rounds.hpp). The limit rises from the least distance in the pile by
+// delta, which adapts (delta_rules): it doubles if rounds had too few vertices to keep all lanes busy, or on a CPU if
+// splits cost more than rounds, and is halved if they had many, as a smaller delta relaxes fewer arcs of distances that
+// are not final.
 //
 // The pile contains every vertex whose distance is finite and not below the limit: such a distance was written by a
 // lane that then added the vertex. It may also contain vertices that have become near since; a split drops them.
@@ -68,6 +69,10 @@ struct far_pile {
   std::uint32_t* marks;
   near_far_state* state;
 
+  /// The list that is the far pile; and the other one, which is being split. Without an index that is computed, so that
+  /// a device keeps the object in registers.
+  [[nodiscard]] WYRM_HD graph::vertex_id* list() const { return state->turn == 0 ? lists[0] : lists[1]; }
+  [[nodiscard]] WYRM_HD graph::vertex_id const* list_to_split() const { return state->turn == 0 ? lists[1] : lists[0]; }
   /// Adds the vertex of each lane that has one, unless it is in the pile, with its distance; collective.
   template <class Tile>
   WYRM_HD void add(Tile const& t, graph::vertex_id v, std::uint64_t distance, bool has) const {
@@ -88,7 +93,7 @@ struct far_pile {
       first = exec::atomic_ref<std::uint32_t>(state->far_size)
                   .fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(added)), exec::relaxed);
     first = t.shfl(first, 0);
-    if (is_new) lists[state->turn][first + exec::rank_in(t, added)] = v;
+    if (is_new) list()[first + exec::rank_in(t, added)] = v;
   }
 };
 
@@ -132,8 +137,7 @@ class far_end {
   struct nothing {};
   WYRM_HD void list() {
     graph::vertex_id* const at =
-        to_.lists[to_.state->turn] +
-        exec::atomic_ref<std::uint32_t>(to_.state->far_size).fetch_add(found_.size, exec::relaxed);
+        to_.list() + exec::atomic_ref<std::uint32_t>(to_.state->far_size).fetch_add(found_.size, exec::relaxed);
     for (std::uint32_t i = 0; i < found_.size; ++i) at[i] = found_.vertices[i];
     found_.size = 0;
   }
@@ -245,7 +249,7 @@ struct split_far {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
     near_far_state const& s = *far.state;
-    graph::vertex_id const* const list = far.lists[s.turn ^ 1];
+    graph::vertex_id const* const list = far.list_to_split();
     near_far_ends<Tile> found{frontier_end<Tile>(g, near), far_end<Tile>(far)};
     if constexpr (Tile::size() == 1) {  // a share of consecutive entries
       std::size_t const end = std::size_t{s.to_split} * (tile + 1) / tiles;
@@ -271,6 +275,23 @@ struct split_far {
     bool const is_far = has && distance >= s.limit;
     found.near.append(t, v, has && !is_far && distance >= s.before);
     found.far.keep(t, v, distance, is_far, is_far);
+  }
+};
+
+/// The same work as relax_arcs, in rounds of a team, which splits the far pile if it is not large.
+struct relax_near : relax_arcs {
+  static constexpr std::uint32_t most_of_lane = 4;  // entries of the pile, for each lane of the team
+  delta_rules rules;
+  template <class Tile, class Team>
+  [[nodiscard]] WYRM_HD bool refill(Tile const& t, Team const& team, frontier const& near) const {
+    std::uint32_t const size = far.state->far_size;
+    if (size == 0 || size > most_of_lane * team.tiles() * Tile::size()) return false;
+    team.sync();  // all tiles have the size
+    if (team.rank() == 0 && t.rank() == 0) plan_split{far.state, near.size, rules}(0);
+    team.sync();
+    split_far{g, distances, far, near, team.tiles()}(t, team.rank());
+    team.sync();
+    return true;
   }
 };
 

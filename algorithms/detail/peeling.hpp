@@ -85,29 +85,35 @@ class peeler {
     left_.reserve(n);
   }
 
-  /// Peels the items 0 to n - 1, at least one; returns the greatest k. For each k, p = peeling() is called on the host,
-  /// with
+  struct peeled {
+    std::uint32_t greatest;  // k
+    std::uint32_t rounds;
+  };
+  /// Peels the items 0 to n - 1, at least one. For each k, p = peeling(number) is called on the host, where `number` is
+  /// that of the next round, with
   ///   p.is_removed(item)      whether the item has been added to a frontier
   ///   p.left_of(item)         the number of its neighbours (triangles) that remain
   ///   p.remove(t, item, has)  adds the item of each lane that has one to rounds.now(); collective
-  /// and then work(state, next) for each round, see rounds.
+  /// Then rounds do `work`, whose member `state` is set here; see rounds. Numbers of rounds count on from each k to the
+  /// next.
   template <class Peeling, class Work>
-  std::uint32_t run(std::uint32_t n, rounds<Space>& rounds, Peeling const& peeling, Work const& work) {
+  peeled run(std::uint32_t n, rounds<Space>& rounds, Peeling const& peeling, Work work) {
     reserve(n);
     exec::for_each(space_, n, list_items{items_.data()});
-    std::uint32_t greatest = 0;
+    work.state = state_.data();
+    peeled done{0, 0};
     for (peeling_state all{0, n}; all.left > 0;) {
       exec::write(space_, state_.data(), {.k = ~std::uint32_t{0}, .left = 0});
-      auto const p = peeling();
+      auto const p = peeling(done.rounds);
       using type = std::remove_const_t<decltype(p)>;
       exec::for_each_lane<32>(space_, all.left, find_least<type>{p, items_.data(), state_.data()});
       exec::for_each_lane<32>(space_, all.left, begin_peeling<type>{p, items_.data(), state_.data(), left_.data()});
-      rounds.run([&](std::uint32_t, frontier const& next) { return work(state_.data(), next); });
+      done.rounds = rounds.run(work, done.rounds);
       std::swap(items_, left_);
       all = exec::read(space_, state_.data());
-      if (all.k != ~std::uint32_t{0}) greatest = all.k;  // ~0: all that remained has been removed in the rounds
+      if (all.k != ~std::uint32_t{0}) done.greatest = all.k;  // ~0: all that remained has been removed in the rounds
     }
-    return greatest;
+    return done;
   }
 
  private:

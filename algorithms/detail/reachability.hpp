@@ -214,12 +214,12 @@ struct begin_colours {
   }
 };
 
-/// One lane per item: clears the marks of a frontier, so that the round which processes it can add its vertices again.
-struct clear_marks {
+/// One tile per item: clears the mark of its vertex, so that the round which processes it can add the vertex again.
+struct clear_mark_of_item {
   frontier now;
   template <class Tile>
-  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
-    if (item != nullptr && item->part == 0) now.clear_mark(item->vertex);
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    if (t.rank() == 0 && item->part == 0) now.clear_mark(item->vertex);
   }
 };
 
@@ -229,6 +229,7 @@ struct spread_colours {
   vertex_partition p;
   std::uint64_t* colour;
   frontier next;
+  [[nodiscard]] WYRM_HD clear_mark_of_item before(frontier const& now) const { return {now}; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     graph::vertex_id const v = item.vertex;

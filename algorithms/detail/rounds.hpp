@@ -3,12 +3,16 @@
 // host enqueues several rounds before it reads whether the last frontier is empty; rounds after the last non-empty
 // frontier do nothing. Each vertex is in at most one frontier, over all calls of run(); or in any number of them, but
 // in each at most once.
+//
+// On a device a launch takes longer than a round of a small frontier. So a team of tiles (exec/team.hpp) does many such
+// rounds in one launch, until a frontier is empty, or is so large that a launch for it alone is faster.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../graph/view.hpp"
 #include "frontier.hpp"
@@ -36,6 +40,75 @@ struct work_of_round {
   }
 };
 
+/// The frontiers of all rounds, which take turns at two lists and three sizes.
+struct frontier_turns {
+  std::uint32_t* marks[2];
+  frontier_item* items[2];
+  std::uint32_t* sizes;  // of the current frontier, the next one, and the one to reset, in turn
+  [[nodiscard]] WYRM_HD std::uint32_t* size(unsigned turn) const { return sizes + turn % 3; }
+  [[nodiscard]] WYRM_HD frontier at(unsigned turn) const { return {marks[turn % 2], items[turn % 2], size(turn)}; }
+};
+
+/// The work of a round, from that of all rounds: sets the member `next`, and if there are such members, `now`, and the
+/// number of the round by set_number(). If the work has a member before(now) or after(now), the round has three steps:
+/// the object that before() returns, for each item; the work itself; the object that after() returns, with one lane per
+/// item, and nullptr for lanes without an item.
+template <class Work>
+[[nodiscard]] WYRM_HD Work work_on(Work work, std::uint32_t number, frontier const& now, frontier const& next) {
+  work.next = next;
+  if constexpr (requires { work.now; }) work.now = now;
+  if constexpr (requires { work.set_number(number); }) work.set_number(number);
+  return work;
+}
+
+/// Work of a team: rounds from a turn on, while their frontiers have at least one and at most `limit` items; `done`
+/// receives their number. The part of the team does those of few items. If `work` has a member refill(t, team, now),
+/// all tiles call it when the frontier `now` is empty. It returns whether it may have added items, the same in all
+/// tiles, after a sync() in that case.
+template <class Work>
+struct small_rounds {
+  frontier_turns turns;
+  unsigned turn;
+  Work work;
+  std::uint32_t number;  // of the first round
+  std::uint32_t limit;
+  std::uint32_t most;  // rounds
+  std::uint32_t* done;
+  template <class Tile, class Team>
+  WYRM_HD void operator()(Tile const& t, Team const& team) const {
+    take_turns_with_part(t, team, *this, 0, limit, done);
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t items(std::uint32_t r) const { return r < most ? *turns.size(turn + r) : 0; }
+  /// Does rounds from round r on while they have more than `few` and at most `limit` items. Returns the next one.
+  template <class Tile, class Team>
+  [[nodiscard]] WYRM_HD std::uint32_t run(Tile const& t, Team const& team, std::uint32_t r, std::uint32_t few,
+                                          std::uint32_t limit) const {
+    while (r < most) {
+      frontier const now = turns.at(turn + r);
+      std::uint32_t const items = *now.size;
+      if (items == 0) {
+        if constexpr (requires { work.refill(t, team, now); })
+          if (work.refill(t, team, now)) continue;
+        break;
+      }
+      if (items <= few || items > limit) break;
+      Work const of_round = work_on(work, number + r, now, turns.at(turn + r + 1));
+      if constexpr (requires { of_round.before(now); }) step<true>(t, team, now, of_round.before(now));
+      step<true>(t, team, now, work_of_round<Work>{of_round, turns.size(turn + r + 2)});
+      if constexpr (requires { of_round.after(now); }) step<false>(t, team, now, of_round.after(now));
+      ++r;
+    }
+    return r;
+  }
+
+ private:
+  template <bool TilePerItem, class Tile, class Team, class F>
+  WYRM_HD static void step(Tile const& t, Team const& team, frontier const& now, F const& f) {
+    over_items<TilePerItem, F>{now.items, now.size, team.tiles(), f}(t, team.rank());
+    team.sync();
+  }
+};
+
 /// How often a vertex can be in a frontier. `again`: the frontiers have marks of their own in turn, and the work clears
 /// the mark of each vertex of now() that it processes; other tiles may be adding the vertex to next() meanwhile.
 enum class visits : std::uint8_t { once, again };
@@ -45,7 +118,7 @@ template <class Space>
 class rounds {
  public:
   explicit rounds(Space const& space, visits how_often = visits::once)
-      : space_(space), how_often_(how_often), marks_(space), items_{list(space), list(space)}, sizes_(space, 3) {}
+      : space_(space), how_often_(how_often), marks_(space), items_{list(space), list(space)}, sizes_(space, 4) {}
 
   /// Requests the memory for graphs with at most so many vertices and arcs. If all marks are clear, they stay so.
   /// Throws error(out_of_memory).
@@ -69,46 +142,82 @@ class rounds {
   void clear() { space_.fill(sizes_.data(), 0, sizes_.bytes()); }
 
   /// now(): the frontier that the next round processes; next(): the frontier that it fills.
-  [[nodiscard]] frontier now() const { return ahead(0); }
-  [[nodiscard]] frontier next() const { return ahead(1); }
+  [[nodiscard]] frontier now() const { return turns().at(turn_); }
+  [[nodiscard]] frontier next() const { return turns().at(turn_ + 1); }
   /// The number of items of now(). Waits.
-  [[nodiscard]] std::uint32_t left() const { return exec::read(space_, size(0)); }
+  [[nodiscard]] std::uint32_t left() const { return exec::read(space_, turns().size(turn_)); }
 
   /// Launches f(tile, item) for all items of now(), with 8 lanes per item, which fills next(): a round.
   template <class F>
   void enqueue(F const& f) {
-    for_each_item<8>(space_, now(), work_of_round<F>{f, size(2)});
+    for_each_item<8>(space_, now(), work_of_round<F>{f, turns().size(turn_ + 2)});
     ++turn_;
   }
 
-  /// For each round, calls f = work(number, next) on the host, and launches f(tile, item) for all items of the
-  /// frontier, with 8 lanes per item. `number` counts the rounds of this call from 0; `next` is the frontier to fill.
+  /// So many rounds, with `work` as for work_on(). `number` is that of the first one; returns the number
+  /// after the last one.
   template <class Work>
-  void run(Work const& work) {
-    unsigned at_once = 4;
-    for (std::uint32_t number = 0;;) {
-      for (unsigned i = 0; i < at_once; ++i) enqueue(work(number++, next()));
-      if (left() == 0) return;
-      at_once = std::min(2 * at_once, 16u);
+  std::uint32_t enqueue(Work const& work, std::uint32_t number, unsigned rounds) {
+    for (unsigned i = 0; i < rounds; ++i) {
+      frontier const of = now();
+      Work const of_round = work_on(work, number + i, of, next());
+      if constexpr (requires { of_round.before(of); }) for_each_item<8>(space_, of, of_round.before(of));
+      enqueue(of_round);
+      if constexpr (requires { of_round.after(of); }) for_each_item<32>(space_, of, of_round.after(of));
+    }
+    return number + rounds;
+  }
+
+  struct progress {
+    std::uint32_t items;   // left(), after these rounds
+    std::uint32_t rounds;  // that this call has done
+  };
+  /// Does rounds in one launch while now() has at least one and at most `limit` items, but at most `most` rounds, and
+  /// waits. `number` is that of the first round, see work_on().
+  template <class Work>
+  progress do_small(Work const& work, std::uint32_t number, std::uint32_t limit,
+                    std::uint32_t most = ~std::uint32_t{0}) {
+    if constexpr (exec::has_tiles<Space>)
+      if (limit > 0) {
+        exec::for_team<8>(space_,
+                          small_rounds<Work>{turns(), turn_, work, number, limit, most, sizes_.data() + place_of_done});
+        std::uint32_t seen[place_of_done + 1];
+        space_.copy_out(seen, sizes_.data(), sizeof(seen));
+        turn_ += seen[place_of_done];
+        return {seen[turn_ % 3], seen[place_of_done]};
+      }
+    return {left(), 0};
+  }
+
+  /// Rounds until a frontier is empty, with `work` as for work_on(). `number` is that of the first round; returns the
+  /// number of the round that would be the next one.
+  template <class Work>
+  std::uint32_t run(Work const& work, std::uint32_t number = 0) {
+    for (unsigned at_once = 4;; at_once = std::min(2 * at_once, 16u)) {
+      progress const seen = do_small(work, number, small_frontier(space_));
+      number += seen.rounds;
+      if (seen.items == 0) return number;
+      number = enqueue(work, number, at_once);
     }
   }
 
  private:
   using list = exec::buffer<frontier_item, Space>;
+  static constexpr std::size_t place_of_done = 3;  // in sizes_: the number of rounds of the last team
   [[nodiscard]] std::size_t words() const { return how_often_ == visits::once ? words_ : 2 * words_; }
-  [[nodiscard]] frontier ahead(unsigned k) const {
-    unsigned const which = (turn_ + k) % 2;
-    std::uint32_t* const marks = marks_.data() + (how_often_ == visits::once ? 0 : which * words_);
-    return {marks, items_[which].data(), size(k)};
+  [[nodiscard]] frontier_turns turns() const {
+    std::uint32_t* const marks = marks_.data();
+    return {{marks, how_often_ == visits::once ? marks : marks + words_},
+            {items_[0].data(), items_[1].data()},
+            sizes_.data()};
   }
-  [[nodiscard]] std::uint32_t* size(unsigned k) const { return sizes_.data() + (turn_ + k) % 3; }
 
   Space space_;
   visits how_often_;
   std::size_t words_ = 0;  // of the marks of one frontier
   exec::buffer<std::uint32_t, Space> marks_;
   list items_[2];
-  exec::buffer<std::uint32_t, Space> sizes_;  // of the current frontier, the next one, and the one to reset, in turn
+  exec::buffer<std::uint32_t, Space> sizes_;  // see frontier_turns; and place_of_done
   unsigned turn_ = 0;                         // rounds so far
 };
 

@@ -107,6 +107,7 @@ struct adopt_orphans {
   std::uint32_t level;
   frontier now;
   frontier next;
+  WYRM_HD void set_number(std::uint32_t number) { level = number; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     if (t.rank() == 0 && item.part == 0) now.clear_mark(item.vertex);

@@ -239,14 +239,24 @@ thread_local multiprocessor* multiprocessor::here = nullptr;
 
 void lockstep_group::meet(collective what) { multiprocessor::here->meet(*this, what); }
 
+void lockstep_barrier::wait() {
+  unsigned const before = passed_.load(std::memory_order_relaxed);  // does not change until this tile arrives
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == tiles_) {
+    arrived_.store(0, std::memory_order_relaxed);
+    passed_.store(before + 1, std::memory_order_release);
+  }
+  while (passed_.load(std::memory_order_acquire) == before) exec::host_wait();
+}
+
 class simt_machine {
  public:
-  simt_machine(std::uint64_t seed, unsigned threads, unsigned resident) {
+  simt_machine(std::uint64_t seed, unsigned threads, unsigned resident) : warps_(std::size_t{threads} * resident) {
     for (unsigned i = 0; i < threads; ++i) processors_.emplace_back(seed_of(seed, i), resident);
   }
   void reseed(std::uint64_t seed) {
     for (std::size_t i = 0; i < processors_.size(); ++i) processors_[i].reseed(seed_of(seed, i));
   }
+  [[nodiscard]] std::size_t warps() const { return warps_; }
   void run(launch_work& job) {
     std::size_t const used = std::min(processors_.size(), job.n);
     std::vector<std::thread> others;
@@ -258,12 +268,15 @@ class simt_machine {
  private:
   static std::uint64_t seed_of(std::uint64_t seed, std::size_t thread) { return seed * 1000003 + thread; }
   std::deque<multiprocessor> processors_;
+  std::size_t warps_;  // resident ones of all processors
 };
 
 simt_space::simt_space(std::uint64_t seed, unsigned threads, unsigned resident)
     : machine_(std::make_shared<simt_machine>(seed, threads, resident)) {}
 
 void simt_space::reseed(std::uint64_t seed) const { machine_->reseed(seed); }
+
+std::size_t simt_space::resident_tiles() const { return machine_->warps(); }
 
 void simt_space::launch(unsigned lanes, std::size_t n, void const* work, lane_function f) const {
   guard const current(*this);

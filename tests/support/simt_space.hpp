@@ -8,6 +8,8 @@
 // there, as chance has it. A lane gives others some turns to come there, and then goes on without them.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -18,6 +20,7 @@
 #include "../../exec/converged_tile.hpp"
 #include "../../exec/host_space.hpp"
 #include "../../exec/launch.hpp"
+#include "../../exec/team.hpp"
 #include "../../exec/tile.hpp"
 
 namespace wyrm::tests {
@@ -98,6 +101,62 @@ class lockstep_tile {
 };
 static_assert(exec::tile<lockstep_tile<32>>);
 
+/// Where the tiles of a launch wait for each other.
+class lockstep_barrier {
+ public:
+  explicit lockstep_barrier(unsigned tiles) : tiles_(tiles) {}
+  [[nodiscard]] unsigned tiles() const { return tiles_; }
+  /// Called by one lane of each tile.
+  void wait();
+
+ private:
+  unsigned tiles_;
+  std::atomic<unsigned> arrived_{0};
+  std::atomic<unsigned> passed_{0};  // times that all tiles have arrived
+};
+
+/// The barriers of a team: of all tiles, and of a part of them.
+struct lockstep_barriers {
+  explicit lockstep_barriers(unsigned tiles) : all(tiles), part(tiles > 1 ? tiles / 2 : 1) {}
+  lockstep_barrier all;
+  lockstep_barrier part;
+};
+
+/// A team of the tiles below the number of tiles of a barrier.
+template <unsigned W>
+class lockstep_part {
+ public:
+  lockstep_part(lockstep_tile<W> const& tile, unsigned rank, lockstep_barrier& barrier)
+      : tile_(tile), rank_(rank), barrier_(&barrier) {}
+  [[nodiscard]] unsigned rank() const { return rank_; }
+  [[nodiscard]] unsigned tiles() const { return barrier_->tiles(); }
+  void sync() const {
+    tile_.sync();
+    if (tile_.rank() == 0) barrier_->wait();
+    tile_.sync();
+  }
+
+ private:
+  lockstep_tile<W> tile_;
+  unsigned rank_;
+  lockstep_barrier* barrier_;
+};
+
+/// The team of as many tiles as can be resident.
+template <unsigned W>
+class lockstep_team : public lockstep_part<W> {
+ public:
+  lockstep_team(lockstep_tile<W> const& tile, unsigned rank, lockstep_barriers& barriers)
+      : lockstep_part<W>(tile, rank, barriers.all), part_(tile, rank, barriers.part) {}
+  [[nodiscard]] bool in_part() const { return part_.rank() < part_.tiles(); }
+  [[nodiscard]] lockstep_part<W> const& part() const { return part_; }
+  [[nodiscard]] unsigned tiles_of_part() const { return part_.tiles(); }
+
+ private:
+  lockstep_part<W> part_;
+};
+static_assert(exec::team<lockstep_team<32>>);
+
 class simt_machine;
 
 class simt_space : public exec::host_space {
@@ -148,9 +207,29 @@ class simt_space : public exec::host_space {
     run_tiles(width, n, exec::detail::with_table<T, F>{table.data(), f});
   }
 
+  template <unsigned W>
+  [[nodiscard]] std::size_t team_tiles(std::integral_constant<unsigned, W>) const {
+    return resident_tiles();
+  }
+  template <unsigned W, class F>
+  void run_team(std::integral_constant<unsigned, W>, F const& f) const {
+    struct shared {
+      F const& f;
+      mutable lockstep_barriers barriers;
+    };
+    shared const team{f, lockstep_barriers(static_cast<unsigned>(resident_tiles()))};
+    launch(W, resident_tiles(), &team, [](void const* work, lockstep_warp& warp, unsigned rank, std::size_t i) {
+      auto const& all = *static_cast<shared const*>(work);
+      lockstep_tile<W> const tile(warp, rank);
+      all.f(tile, lockstep_team<W>(tile, static_cast<unsigned>(i), all.barriers));
+    });
+  }
+
  private:
   friend class multiprocessor;
   friend class simt_machine;
+  /// The number of tiles that run at the same time.
+  [[nodiscard]] std::size_t resident_tiles() const;
   using lane_function = void (*)(void const* work, lockstep_warp& warp, unsigned rank, std::size_t index);
   void launch(unsigned lanes, std::size_t n, void const* work, lane_function f) const;
 
