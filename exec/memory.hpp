@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -239,6 +240,41 @@ class reservation {
   std::byte* base_ = nullptr;
   std::size_t capacity_;
   std::size_t committed_ = 0;
+};
+
+/// Like buffer, for a large array that kernels read or write in order. On a space with a memory manager it lies in an
+/// address range (memory_manager.hpp), so that a part of it, or all, can be in host memory while the work runs: a
+/// buffer would have to fit into the budget of the manager.
+template <class T, class Space>
+class sequential_buffer {
+ public:
+  explicit sequential_buffer(Space const& space) : space_(space), array_(space) {}
+
+  [[nodiscard]] T* data() const { return range_ ? reinterpret_cast<T*>(range_->data()) : array_.data(); }
+  [[nodiscard]] std::size_t size() const { return range_ ? range_->committed() / sizeof(T) : array_.size(); }
+
+  /// As buffer::reserve().
+  void reserve(std::size_t n) {
+    if (n <= size()) return;
+    if (space_.manager() == nullptr || detail::bytes_of<T>(n) < least_granules * space_.granularity()) {
+      array_.reserve(n);
+      return;
+    }
+    if (size() > 0) n = std::max(n, size() + size() / 4);
+    std::size_t const bytes = detail::bytes_of<T>(n);
+    array_ = buffer<T, Space>(space_);
+    range_.reset();
+    reservation<Space> range(space_, bytes);
+    range.commit(bytes);
+    range_.emplace(std::move(range));
+  }
+
+ private:
+  static constexpr std::size_t least_granules = 4;  // of a range: a smaller one would waste memory
+
+  Space space_;
+  buffer<T, Space> array_;  // used while there is no range
+  std::optional<reservation<Space>> range_;
 };
 
 }  // namespace wyrm::exec

@@ -147,6 +147,35 @@ TYPED_TEST_P(resident_graphs, work_with_little_memory) {
   g.check();
 }
 
-REGISTER_TYPED_TEST_SUITE_P(resident_graphs, equal_graphs_in_plain_memory, work_with_little_memory);
+// The arrays of PageRank do not fit into the budget together with the list of rows, most of which is in host memory.
+TYPED_TEST_P(resident_graphs, ranks_with_little_memory) {
+  using test = resident_graphs<TypeParam>;
+  std::size_t const n = 4 * this->block() / sizeof(algorithms::detail::binned_row) + 3;
+  graph::options o = test::small();
+  o.max_vertices = n;
+  std::mt19937_64 random(seeded(3));
+  std::vector<graph::edge> batch(n / 16);
+  for (graph::edge& e : batch)
+    e = {static_cast<graph::vertex_id>(random() % 60), static_cast<graph::vertex_id>(random() % n)};
+  typename test::resident_graph plain(this->space(), n, o);
+  plain.insert(batch);
+  algorithms::pagerank_options const few{.max_iterations = 5};
+  auto const expected = algorithms::pagerank(this->space(), plain.view(), few).rank;
+
+  auto const budget = std::make_shared<residency::fixed_budget>(34 * n + (std::size_t{480} << 10));
+  {
+    residency::manager<TypeParam> manager(this->space(), this->options_of(budget));
+    auto client = manager.make_client({"graph"});
+    typename test::resident_graph g(client.space(), n, o);
+    g.insert(batch);
+    EXPECT_EQ(algorithms::pagerank(client.space(), g.view(), few).rank, expected);
+    EXPECT_GT(client.counters().staged_bytes, 0u);
+    g.check();
+  }
+  EXPECT_EQ(budget->taken(), 0u);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(resident_graphs, equal_graphs_in_plain_memory, work_with_little_memory,
+                            ranks_with_little_memory);
 
 }  // namespace wyrm::tests
