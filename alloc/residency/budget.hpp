@@ -17,7 +17,7 @@ class budget {
   virtual ~budget() = default;
 
   /// Takes up to `bytes` more, in multiples of `step`, and returns how many. It is 0 if others hold all bytes and
-  /// return none within the patience of the budget.
+  /// return none within the patience of the budget, or need not return any.
   [[nodiscard]] virtual std::size_t acquire(std::size_t bytes, std::size_t step) = 0;
   /// Like acquire(), but only takes unused bytes: does not wait, and requests no bytes back from others. The default is
   /// for budgets whose acquire() does neither.

@@ -113,7 +113,9 @@ std::size_t lease_ledger::serve_first(milliseconds now, bool& served) {
   client& first = clients_.at(waiting_.front());
   std::size_t const available = std::min(first.waits_for, unused());
   std::size_t const bytes = available - available % first.step;
-  served = bytes == first.waits_for || now >= first.deadline || (ask() == 0 && bytes != 0);
+  // Nobody is asked to give bytes to a client that has its share, so it does not wait for them.
+  auto const has_share = [&] { return first.held + first.step > share_at(fair_level(), first); };
+  served = bytes == first.waits_for || now >= first.deadline || (ask() == 0 && (bytes != 0 || has_share()));
   if (!served) return 0;
   first.held += bytes;
   held_ += bytes;

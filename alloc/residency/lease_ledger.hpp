@@ -58,8 +58,9 @@ class lease_ledger {
   [[nodiscard]] bool give_back(client_id, std::size_t bytes);
 
   /// Serves waiting clients in the order of their requests, and updates `wanted` of all clients. The first one gets its
-  /// bytes when all are free; a part of them, possibly none, at its deadline; and a part of them, but at least one
-  /// step, as soon as no client has to return more. No client overtakes it. O(64 n) per grant.
+  /// bytes when all are free; a part of them, possibly none, at its deadline; and as soon as no client has to return
+  /// more, a part of them: at least one step, or none if a step more would exceed its share. No client overtakes it.
+  /// O(64 n) per grant.
   [[nodiscard]] std::vector<grant> settle(milliseconds now);
 
   /// The time at which settle() has to be called although nothing has changed; nothing if no client waits.

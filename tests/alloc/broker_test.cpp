@@ -501,6 +501,15 @@ TEST_F(broker_test, waits_no_longer_than_its_patience) {
   EXPECT_EQ(all.held(), budget_bytes - 3 * block);
 }
 
+TEST_F(broker_test, lease_that_has_its_share_does_not_wait) {
+  running_broker b(settings());
+  lease all(client(30s));
+  ASSERT_EQ(all.acquire(budget_bytes, block), budget_bytes);
+  auto const begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(all.acquire(block, block), 0u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+}
+
 // The broker answers when nobody waits for the answer any more.
 TEST_F(broker_test, late_grant_goes_back) {
   process const server = start_broker();

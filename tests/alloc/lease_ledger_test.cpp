@@ -51,8 +51,7 @@ class model {
   }
   // What each can be asked for.
   [[nodiscard]] std::map<id, std::size_t> excess() const {
-    std::size_t level = 0;
-    while (level < total_ && sum_of_shares(level + 1) <= total_) ++level;
+    std::size_t const level = fair_level();
     std::map<id, std::size_t> all;
     for (auto const& [i, m] : members) {
       std::size_t const keeps = std::max(m.least, share(m, level));
@@ -72,7 +71,7 @@ class model {
     while (!queue.empty()) {
       member& m = members.at(queue.front());
       std::size_t const bytes = std::min(m.waits, unused()) / m.step * m.step;
-      bool const enough = bytes == m.waits || (bytes > 0 && asked() == 0);
+      bool const enough = bytes == m.waits || (asked() == 0 && (bytes > 0 || m.held + m.step > share(m, fair_level())));
       if (!enough && now < m.deadline) break;
       grants.emplace_back(queue.front(), bytes);
       m.held += bytes;
@@ -89,6 +88,11 @@ class model {
   }
 
  private:
+  [[nodiscard]] std::size_t fair_level() const {
+    std::size_t level = 0;
+    while (level < total_ && sum_of_shares(level + 1) <= total_) ++level;
+    return level;
+  }
   [[nodiscard]] static std::size_t share(member const& m, std::size_t level) {
     if (m.reserved) return m.held;
     return std::min(m.held + m.waits, std::max(m.least, level * m.priority));
@@ -227,8 +231,32 @@ TEST(lease_ledger, part_of_a_block_does_not_go_back_and_forth) {
   ASSERT_TRUE(books.give_back(1, 10));
   ASSERT_EQ(books.settle(0).size(), 1u);
   ASSERT_TRUE(books.request(1, 10, 10, 5));
-  EXPECT_TRUE(books.settle(0).empty());
+  auto const grants = books.settle(0);
+  ASSERT_EQ(grants.size(), 1u) << "it has all blocks of its share, and does not wait";
+  EXPECT_EQ(grants[0].bytes, 0u);
   EXPECT_EQ(books.clients().at(2).wanted, 0u);
+}
+
+// A client below its share waits; one at its share is answered at once, however long its patience lasts.
+TEST(lease_ledger, client_that_has_its_share_does_not_wait) {
+  lease_ledger books(200);
+  books.join(1, 1, 0, 0);
+  books.join(2, 1, 0, 0);
+  ASSERT_TRUE(books.request(1, 200, 10, 0));
+  ASSERT_EQ(books.settle(0).size(), 1u);
+  ASSERT_TRUE(books.request(2, 200, 10, 1000));
+  EXPECT_TRUE(books.settle(0).empty()) << "100 bytes are to come";
+  ASSERT_TRUE(books.give_back(1, books.clients().at(1).wanted));
+  ASSERT_EQ(books.settle(0).size(), 1u);
+  for (id const i : {id{1}, id{2}}) {
+    EXPECT_EQ(books.clients().at(i).held, 100u);
+    ASSERT_TRUE(books.request(i, 10, 10, 1000));
+    auto const grants = books.settle(0);
+    ASSERT_EQ(grants.size(), 1u);
+    EXPECT_EQ(grants[0].to, i);
+    EXPECT_EQ(grants[0].bytes, 0u);
+  }
+  EXPECT_FALSE(books.next_deadline().has_value());
 }
 
 // One array of 120 bytes, acquired as a whole; the other's blocks have 10 bytes.
@@ -248,7 +276,9 @@ TEST(lease_ledger, step_that_exceeds_a_share_does_not_keep_it_from_others) {
     ASSERT_EQ(grants.size(), 1u);
     EXPECT_EQ(grants[0].bytes, part);
     ASSERT_TRUE(books.request(1, 120, 120, 5));
-    EXPECT_TRUE(books.settle(0).empty());
+    auto const none = books.settle(0);
+    ASSERT_EQ(none.size(), 1u);
+    EXPECT_EQ(none[0].bytes, 0u);
     EXPECT_EQ(books.clients().at(2).wanted, 0u) << "it does not go back";
   }
 }
