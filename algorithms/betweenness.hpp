@@ -88,14 +88,13 @@ class betweenness_scorer {
         coefficients_(space),
         scores_(space),
         overflow_(space, 1),
-        reached_(space, 1),
         largest_(space, 1) {}
 
   /// Scores by the paths from all vertices, or from some; a source that is listed repeatedly counts each time, and one
-  /// that is absent has no paths. O(vertices + arcs) and two launches for each large level, or for several small
-  /// ones, for each source; the host waits after 4, 8, and then each 16 large levels of the first pass. Throws
-  /// error(bad_argument) for a source out of range, for a directed graph without in-neighbours, and if a vertex has
-  /// more shortest paths than the largest double, 1.8 * 10^308; error(out_of_memory).
+  /// that is absent has no paths. O(vertices + arcs) and two launches per level for each source; the host waits after
+  /// 4, 8, and then each 16 levels of the first pass. Throws error(bad_argument) for a source out of range, for a
+  /// directed graph without in-neighbours, and if a vertex has more shortest paths than the largest double, 1.8 *
+  /// 10^308; error(out_of_memory).
   void run(graph::graph_view const& g, betweenness_options const& o = {}) {
     begin(g);
     for (graph::vertex_id v = 0; v < g.vertices(); ++v) add(g, v);
@@ -152,42 +151,16 @@ class betweenness_scorer {
     space_.fill(depths_.data(), 0xff, g.vertices() * sizeof(std::uint32_t));
     space_.fill(counts_.data(), 0, levels_of(g) * sizeof(std::uint32_t));
     exec::for_each_lane<32>(space_, 1, detail::begin_level{pass, source});
-    detail::extend_paths const extend{pass};
-    detail::level_progress reached{0, 0};
+    std::uint32_t level = 0;
     for (unsigned at_once = 4;; at_once = std::min(2 * at_once, most_at_once)) {
-      reached = extend_small(list, reached.level, extend);
-      if (reached.items == 0) break;
-      for (unsigned i = 0; i < at_once; ++i) enqueue(list, reached.level++, extend);
+      for (unsigned i = 0; i < at_once; ++i) enqueue(list, level++, detail::extend_paths{pass});
+      auto const counts = exec::copy_out(space_, counts_.data() + (level - at_once), at_once + 1);
+      auto const end = std::find(counts.begin(), counts.end(), 0u);
+      if (end == counts.end()) continue;
+      level -= static_cast<std::uint32_t>(counts.end() - end) - 1;
+      break;
     }
-    auto const counts = exec::copy_out(space_, counts_.data(), reached.level);
-    auto const levels = static_cast<std::uint32_t>(std::find(counts.begin(), counts.end(), 0u) - counts.begin());
-    collect(list, std::span(counts).first(levels), detail::collect_dependencies{pass});
-  }
-  // Extends paths from small levels, from a level on. Returns the level after them, and waits.
-  [[nodiscard]] detail::level_progress extend_small(detail::level_list const& list, std::uint32_t level,
-                                                    detail::extend_paths const& f) {
-    std::uint32_t const small = detail::small_frontier(space_);
-    if (small == 0) return {level, exec::read(space_, list.counts + level)};
-    exec::for_team<8>(space_,
-                      detail::extend_small_levels<detail::extend_paths>{list, level, small, reached_.data(), f});
-    return exec::read(space_, reached_.data());
-  }
-  // Collects dependencies at all levels but the first, of so many items each, from the last one on.
-  void collect(detail::level_list const& list, std::span<std::uint32_t const> counts,
-               detail::collect_dependencies const& f) {
-    std::uint32_t const small = detail::small_frontier(space_);
-    for (auto level = static_cast<std::uint32_t>(counts.size()) - 1; level > 0; --level) {
-      std::uint32_t last = level;
-      if (counts[level] <= small)
-        while (last > 1 && counts[last - 1] <= small) --last;
-      if (last == level) {
-        enqueue(list, level, f);
-      } else {
-        exec::for_team<8>(space_, detail::collect_small_levels<detail::collect_dependencies>{
-                                      list, level, last, &reached_.data()->level, f});
-        level = last;
-      }
-    }
+    while (--level > 0) enqueue(list, level, detail::collect_dependencies{pass});
   }
   template <class F>
   void enqueue(detail::level_list const& list, std::uint32_t level, F const& f) {
@@ -227,7 +200,6 @@ class betweenness_scorer {
   exec::buffer<double, Space> coefficients_;
   exec::buffer<double, Space> scores_;
   exec::buffer<std::uint32_t, Space> overflow_;
-  exec::buffer<detail::level_progress, Space> reached_;
   exec::buffer<std::uint64_t, Space> largest_;
 };
 

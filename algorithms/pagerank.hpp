@@ -57,7 +57,7 @@ struct pagerank_options {
   /// A run on a GPU copies the arcs of a skewed graph with at least so many arcs, so that the contributions of hubs are
   /// read from shared memory (detail/hubs_first.hpp). This takes the time of two to ten iterations before the first,
   /// and 4 bytes per arc and about 70 per vertex more, if there is so much memory. Only without weights and `teleport`,
-  /// and not with rank_iteration::gauss_seidel.
+  /// not with rank_iteration::gauss_seidel, and not on a space with a memory manager.
   std::uint64_t hubs_first_from = std::uint64_t{1} << 22;
   /// The tolerance, the memory and the repeatability of results are the same for all of them. chebyshev needs at most
   /// about the iterations of `power`, and where these are many, half of them. gauss_seidel is meant for directed graphs
@@ -284,8 +284,8 @@ class pagerank_ranker {
   // Whether a copy with hubs first would pay, if the graph is skewed.
   [[nodiscard]] bool may_order_hubs(graph::graph_view const& g, pagerank_options const& o) const {
     std::size_t const most = exec::table_capacity<Real>(space_);
-    return g.arcs() >= o.hubs_first_from && g.vertices() > most && most > 0 && o.teleport.empty() &&
-           o.max_iterations >= iterations_that_pay;
+    return space_.manager() == nullptr && g.arcs() >= o.hubs_first_from && g.vertices() > most && most > 0 &&
+           o.teleport.empty() && o.max_iterations >= iterations_that_pay;
   }
   static constexpr unsigned iterations_that_pay = 8;
   static constexpr double part_that_pays = 0.25;

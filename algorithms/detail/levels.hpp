@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vertices that a breadth-first search reaches, level by level in one list, and the work of betweenness on a level.
 // A level is a range of the list whose end only the device knows: the kernel of a level reads the range, and appends
-// the next level behind it. So the host can enqueue many levels in either direction before it waits. On a device, many
-// small levels are one launch, by a team of tiles (exec/team.hpp).
+// the next level behind it. So the host can enqueue many levels in either direction before it waits.
 //
 // The vertex of an item may have several parts, each with a tile of its own. The tile that finishes last adds up the
 // sums of all parts, in their order, so the result does not depend on which tile that is.
@@ -98,68 +97,6 @@ struct over_level {
   }
 };
 
-/// In device memory; the host reads it.
-struct level_progress {
-  std::uint32_t level;
-  std::uint32_t items;  // of the level
-};
-
-/// Work of a team: levels from `first` on, while they have at least one and at most `limit` items; `reached` receives
-/// the level after them.
-template <class F>
-struct extend_small_levels {
-  level_list levels;
-  std::uint32_t first;
-  std::uint32_t limit;
-  level_progress* reached;
-  F f;
-  template <class Tile, class Team>
-  WYRM_HD void operator()(Tile const& t, Team const& team) const {
-    std::uint32_t const level = take_turns_with_part(t, team, *this, first, limit, &reached->level);
-    if (team.rank() == 0 && t.rank() == 0) reached->items = items(level);
-  }
-  [[nodiscard]] WYRM_HD std::uint32_t items(std::uint32_t level) const { return levels.counts[level]; }
-  /// See take_turns_with_part().
-  template <class Tile, class Team>
-  [[nodiscard]] WYRM_HD std::uint32_t run(Tile const& t, Team const& team, std::uint32_t level, std::uint32_t few,
-                                          std::uint32_t most) const {
-    for (;; ++level) {
-      std::uint32_t const n = items(level);
-      if (n <= few || n > most) return level;
-      over_level<F>{levels, level, team.tiles(), f}(t, team.rank());
-      team.sync();
-    }
-  }
-};
-
-/// Work of a team: the levels from `first` down to `last`. The number of a step is that of levels before it.
-template <class F>
-struct collect_small_levels {
-  level_list levels;
-  std::uint32_t first;
-  std::uint32_t last;
-  std::uint32_t* done;
-  F f;
-  template <class Tile, class Team>
-  WYRM_HD void operator()(Tile const& t, Team const& team) const {
-    take_turns_with_part(t, team, *this, 0, ~std::uint32_t{0}, done);
-  }
-  [[nodiscard]] WYRM_HD std::uint32_t items(std::uint32_t step) const {
-    return step <= first - last ? levels.counts[first - step] : 0;
-  }
-  /// See take_turns_with_part().
-  template <class Tile, class Team>
-  [[nodiscard]] WYRM_HD std::uint32_t run(Tile const& t, Team const& team, std::uint32_t step, std::uint32_t few,
-                                          std::uint32_t most) const {
-    for (;; ++step) {
-      std::uint32_t const n = items(step);
-      if (n <= few || n > most) return step;
-      over_level<F>{levels, first - step, team.tiles(), f}(t, team.rank());
-      team.sync();
-    }
-  }
-};
-
 /// One lane: level 0.
 struct begin_level {
   betweenness_pass p;
@@ -194,11 +131,10 @@ struct extend_paths {
       graph::vertex_id const v = has ? out[i + t.rank()] : item.vertex;
       std::uint32_t depth = exec::load_recent(p.depths[v]);
       if (one_row && depth == nearer) sum += p.paths[v];
-      bool const may_claim = depth == level_list::unreached;
-      std::uint32_t const parts_of_v = may_claim ? level_list::parts(p.g, v) : 0;  // loaded while v is claimed
-      bool const claims = may_claim && exec::atomic_ref<std::uint32_t>(p.depths[v])
-                                           .compare_exchange_strong(depth, level + 1, exec::relaxed, exec::relaxed);
-      if (t.any(claims)) next.append(t, v, claims ? parts_of_v : 0);
+      bool const claims = depth == level_list::unreached &&
+                          exec::atomic_ref<std::uint32_t>(p.depths[v])
+                              .compare_exchange_strong(depth, level + 1, exec::relaxed, exec::relaxed);
+      if (t.any(claims)) next.append(t, v, claims ? level_list::parts(p.g, v) : 0);
     }
     if (level == 0) return;
     if (!one_row) {
