@@ -144,8 +144,9 @@ class colouring_finder {
         colours_(space, 1) {}
 
   /// Returns the number of colours, which is at most one more than the largest degree. Self-loops are ignored.
-  /// O(vertices + arcs), with a launch per frontier: as many as the longest chain of neighbours in the order. Throws
-  /// error(bad_argument) for a directed graph, and error(out_of_memory).
+  /// O(vertices + arcs), with a launch per large frontier, or for several small ones; there are as many frontiers as
+  /// the longest chain of neighbours in the order has vertices. Throws error(bad_argument) for a directed graph, and
+  /// error(out_of_memory).
   std::uint32_t run(graph::graph_view const& g, colouring_options const& o = {}) {
     detail::require_undirected(g, "colouring");
     std::size_t const n = g.vertices();

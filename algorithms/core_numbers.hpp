@@ -109,9 +109,10 @@ inline core_numbers_result with_degeneracy(std::vector<std::uint32_t> core) {
 }  // namespace detail
 
 /// The core number of each vertex of an undirected graph; self-loops do not count. O(vertices + arcs), with one launch
-/// per frontier (a path of n vertices is peeled from both ends: n / 2 frontiers). The host reads the size of at least
-/// every sixteenth frontier, and synchronises at least twice for each core number that occurs. Scratch: about 32 bytes
-/// per vertex and 1/16 byte per arc. Throws error(bad_argument) for a directed graph.
+/// per large frontier, or for several small ones (a path of n vertices is peeled from both ends: n / 2 frontiers). The
+/// host reads the size of at least every sixteenth large frontier, and synchronises at least twice for each core number
+/// that occurs. Scratch: about 32 bytes per vertex and 1/16 byte per arc. Throws error(bad_argument) for a directed
+/// graph.
 template <class Space>
 core_numbers_result core_numbers(Space const& space, graph::graph_view const& g) {
   detail::require_undirected(g, "core_numbers");

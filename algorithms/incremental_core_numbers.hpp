@@ -204,6 +204,7 @@ class incremental_core_numbers final : public maintained_core_numbers {
         if (is_above(state.examined + reached_before_ + state.listed[turn_ % 2], steps_)) return false;
       }
       if (seen.items <= small) continue;
+      if (seen.rounds > 0) at_once = 4;  // the next frontiers may be small, too
       steps_ = rounds_.enqueue(work, steps_, at_once);
       at_once = std::min(2 * at_once, 16u);
     }

@@ -113,9 +113,9 @@ class independent_set_finder {
   explicit independent_set_finder(Space const& space)
       : space_(space), rounds_(space), vertices_(space), member_(space), count_(space, 1) {}
 
-  /// Returns the size of the set. Self-loops are ignored. O(vertices + arcs), with a launch per frontier, of which
-  /// there are O(log vertices) with high probability for a random order (Fischer and Noever, SODA 2018). Throws
-  /// error(bad_argument) for a directed graph, and error(out_of_memory).
+  /// Returns the size of the set. Self-loops are ignored. O(vertices + arcs), with a launch per large frontier, or for
+  /// several small ones; there are O(log vertices) frontiers with high probability for a random order (Fischer and
+  /// Noever, SODA 2018). Throws error(bad_argument) for a directed graph, and error(out_of_memory).
   std::size_t run(graph::graph_view const& g, independent_set_options const& o = {}) {
     detail::require_undirected(g, "independent_set");
     std::size_t const n = g.vertices();

@@ -160,7 +160,7 @@ class sssp_searcher {
       if (seen.items == 0 && exec::read(space_, state_.data()).far_size == 0) return;
       if (seen.rounds > 0) splits = 1;  // the next frontiers may be small, too
       for (unsigned s = 0; s < splits; ++s) {
-        rounds_.enqueue(relax, 0, rounds_of_split);
+        if (seen.items > 0 || s > 0) rounds_.enqueue(relax, 0, rounds_of_split);
         exec::for_each(space_, 1, detail::plan_split{state_.data(), rounds_.now().size, changes});
         std::size_t const tiles = space_.lanes_for(&state_.data()->to_split) / Space::template tile_size<32> + 1;
         exec::for_each_tile<32>(space_, tiles, detail::split_far{g, distances_.data(), far, rounds_.now(), tiles});

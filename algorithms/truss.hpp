@@ -243,9 +243,10 @@ class truss_decomposer {
 
   /// Finds the trussness of all edges of an undirected graph; returns the largest, or 0 without edges between different
   /// vertices. O(sum over edges of the smaller degree of both ends, times a logarithm), which is O(edges^1.5 log
-  /// edges), with one launch per round. The host reads the size of at least every sixteenth frontier, and synchronises
-  /// at least twice for each trussness that occurs. Memory: about 45 bytes per edge, 4 per arc and 70 per vertex.
-  /// Throws error(bad_argument) for a directed graph, and for 2^32 - 1 edges or more; error(out_of_memory).
+  /// edges), with one launch per large round, or for several small ones. The host reads the size of at least every
+  /// sixteenth large frontier, and synchronises at least twice for each trussness that occurs. Memory: about 45 bytes
+  /// per edge, 4 per arc and 70 per vertex. Throws error(bad_argument) for a directed graph, and for 2^32 - 1 edges or
+  /// more; error(out_of_memory).
   std::uint32_t run(graph::graph_view const& g) {
     edges_ = 0;
     detail::require_undirected(g, "trussness");

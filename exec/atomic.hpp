@@ -46,10 +46,10 @@ WYRM_HD inline void release_fence() {
   if constexpr (after_fence == relaxed) cuda::atomic_thread_fence(release, cuda::thread_scope_device);
 }
 
-/// A relaxed load of block scope. Returns a value that `place` had at some time since the kernel began: the load may be
-/// served by a cache of the multiprocessor, which writes of other multiprocessors do not update. Use it for words that
-/// all threads read and of which an old value is harmless: without the cache, an H200 serves one load of the same word
-/// per nanosecond.
+/// A relaxed load of block scope. Returns a value that `place` had at some time since the kernel began, or since the
+/// last sync() of its team (team.hpp): the load may be served by a cache of the multiprocessor, which writes of other
+/// multiprocessors do not update. Use it for words that all threads read and of which an old value is harmless: without
+/// the cache, an H200 serves one load of the same word per nanosecond.
 template <class T>
 [[nodiscard]] WYRM_HD T load_recent(T& place) {
 #if defined(WYRM_ATOMIC_REF)

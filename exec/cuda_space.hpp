@@ -23,6 +23,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <atomic>
 #endif
 
 struct CUstream_st;
@@ -154,7 +155,7 @@ class cuda_space {
   void run_tiles_with_table(std::integral_constant<unsigned, W>, std::size_t n, T const* values, std::size_t count,
                             F const& f) const;
   template <unsigned W>
-  [[nodiscard]] static std::size_t team_tiles(std::integral_constant<unsigned, W>);
+  [[nodiscard]] std::size_t team_tiles(std::integral_constant<unsigned, W>) const;
   template <unsigned W, class F>
   void run_team(std::integral_constant<unsigned, W>, F const& f) const;
   template <unsigned W, class F>
@@ -276,7 +277,7 @@ __global__ void __launch_bounds__(table_block_threads, 1)
 }
 
 inline constexpr unsigned team_threads = 1024;  // per block
-// A cluster of 8 blocks runs on every device that has clusters. Like launches_ahead, clusters exist from 9.0 on.
+// Like launches_ahead, clusters exist from 9.0 on. A cluster of 8 blocks runs on all but very small devices.
 inline constexpr unsigned team_blocks = launches_ahead ? 8 : 1;
 
 /// The team of all tiles of a block.
@@ -318,6 +319,46 @@ template <unsigned W, class F>
 __global__ void __launch_bounds__(team_threads, 1) for_team_kernel(__grid_constant__ F const f) {
   begin_kernel();
   f(warp_tile<W, true>{}, cluster_team<W>{});
+}
+
+inline cudaLaunchConfig_t team_launch(cudaLaunchAttribute (&attributes)[2], cudaStream_t stream) {
+  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[1].id = cudaLaunchAttributeClusterDimension;
+  attributes[1].val.clusterDim.x = team_blocks;
+  attributes[1].val.clusterDim.y = 1;
+  attributes[1].val.clusterDim.z = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = team_blocks;
+  config.blockDim = team_threads;
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = launches_ahead ? 2 : 0;
+  return config;
+}
+
+struct no_work {
+  template <class Tile, class Team>
+  WYRM_HD void operator()(Tile const&, Team const&) const {}
+};
+
+/// Whether a device, the current one, has room for the cluster of a team. Asks CUDA once for each device.
+inline bool teams_fit(int device) {
+  constexpr int most_devices = 64;
+  enum : signed char { unknown, fits, does_not_fit };
+  static std::atomic<signed char> known[most_devices];
+  if (team_blocks == 1 || device >= most_devices) return team_blocks == 1;
+  if (known[device] == unknown) {
+    cudaLaunchAttribute attributes[2]{};
+    cudaLaunchConfig_t const config = team_launch(attributes, nullptr);
+    int clusters = 0;
+    if (cudaOccupancyMaxActiveClusters(&clusters, for_team_kernel<32, no_work>, &config) != cudaSuccess) {
+      (void)cudaGetLastError();
+      clusters = 0;
+    }
+    known[device] = clusters > 0 ? fits : does_not_fit;
+  }
+  return known[device] == fits;
 }
 
 inline unsigned blocks_for(std::size_t items, std::size_t items_per_block) {
@@ -374,25 +415,15 @@ void cuda_space::run_tiles_with_table(std::integral_constant<unsigned, W>, std::
   check_launch(cudaLaunchKernelEx(&config, kernel, n, values, static_cast<std::uint32_t>(count), f));
 }
 template <unsigned W>
-std::size_t cuda_space::team_tiles(std::integral_constant<unsigned, W>) {
-  return std::size_t{detail::team_blocks} * detail::team_threads / W;
+std::size_t cuda_space::team_tiles(std::integral_constant<unsigned, W>) const {
+  guard const current(*this);
+  return detail::teams_fit(device()) ? std::size_t{detail::team_blocks} * detail::team_threads / W : 0;
 }
 template <unsigned W, class F>
 void cuda_space::run_team(std::integral_constant<unsigned, W>, F const& f) const {
   guard const current(*this);
   cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim.x = detail::team_blocks;
-  attributes[1].val.clusterDim.y = 1;
-  attributes[1].val.clusterDim.z = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = detail::team_blocks;
-  config.blockDim = detail::team_threads;
-  config.stream = stream();
-  config.attrs = attributes;
-  config.numAttrs = detail::launches_ahead ? 2 : 0;
+  cudaLaunchConfig_t const config = detail::team_launch(attributes, stream());
   check_launch(cudaLaunchKernelEx(&config, detail::for_team_kernel<W, F>, f));
 }
 template <unsigned W, class F>

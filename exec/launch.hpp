@@ -93,15 +93,16 @@ void for_each_tile_with_table(Space const& space, std::size_t n, T const* values
     for_each_tile<W>(space, n, detail::with_table<T, F>{values, f});
 }
 
-/// The number of tiles of W lanes in a team of the space.
+/// The number of tiles of W lanes in a team of the space; 0 on a device that is too small for teams.
 template <unsigned W, class Space>
 [[nodiscard]] std::size_t team_tiles(Space const& space) {
   return space.team_tiles(std::integral_constant<unsigned, W>{});
 }
 
 /// Calls f(tile, team) once for each tile of a team (team.hpp), by all lanes of a tile of W lanes. On a device the team
-/// is one cluster of 8 thread blocks (compute capability 9.0), or one block, with 1024 threads each; so a step of a
-/// team is slower than a launch unless it is small, but sync() takes less time than a launch. On a host it is one lane.
+/// is one cluster of 8 thread blocks, or one block if the program is compiled for devices before compute capability
+/// 9.0, too; a block has 1024 threads. So a step of a team is slower than a launch unless it is small, but sync() takes
+/// less time than a launch. On a host it is one lane.
 template <unsigned W, class Space, class F>
 void for_team(Space const& space, F const& f) {
   space.run_team(std::integral_constant<unsigned, W>{}, f);

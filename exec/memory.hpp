@@ -182,7 +182,14 @@ class reservation {
         base_(std::exchange(other.base_, nullptr)),
         capacity_(std::exchange(other.capacity_, 0)),
         committed_(std::exchange(other.committed_, 0)) {}
-  reservation& operator=(reservation&&) = delete;
+  reservation& operator=(reservation&& other) noexcept {
+    std::swap(space_, other.space_);
+    std::swap(kind_, other.kind_);
+    std::swap(base_, other.base_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(committed_, other.committed_);
+    return *this;
+  }
 
   [[nodiscard]] std::byte* data() const { return base_; }
   [[nodiscard]] std::size_t committed() const { return committed_; }

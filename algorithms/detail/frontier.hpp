@@ -248,6 +248,10 @@ void for_each_item_wide(Space const& space, frontier const& from, F const& f) {
 /// lanes, but waits for less time between rounds.
 inline constexpr std::uint32_t small_items_of_tile = 2;
 
+/// The most rounds of one launch of a team. Systems with a display end a kernel that takes a few seconds; so many small
+/// rounds take about 30 ms, and less than a second if all items have 256 neighbours.
+inline constexpr std::uint32_t most_small_rounds = 1u << 14;
+
 /// The most items of a frontier that a team of the space, with 8 lanes per item, processes about as fast as a launch
 /// does; 0 on a space without tiles.
 template <class Space>
@@ -256,33 +260,6 @@ template <class Space>
     return static_cast<std::uint32_t>(small_items_of_tile * exec::team_tiles<8>(space));
   else
     return 0;
-}
-
-/// Calls steps.run(t, team, r, few, limit), which does steps from number r on while they have more than `few` and at
-/// most `limit` items, and returns the number of the next one: for the part of the team where there are few items, and
-/// for the whole team where there are more. Ends when steps.items(number) is 0 or above the limit; `reached` receives
-/// the number, which is returned to all tiles.
-template <class Tile, class Team, class Steps>
-WYRM_HD std::uint32_t take_turns_with_part(Tile const& t, Team const& team, Steps const& steps, std::uint32_t first,
-                                           std::uint32_t limit, std::uint32_t* reached) {
-  std::uint32_t const of_part = small_items_of_tile * team.tiles_of_part();
-  std::uint32_t const few = limit < of_part ? limit : of_part;
-  exec::atomic_ref<std::uint32_t> const shared(*reached);
-  std::uint32_t r = first;
-  for (;;) {
-    r = steps.run(t, team, r, few / 2, limit);  // half: so that the two do not alternate
-    std::uint32_t const items = steps.items(r);
-    if (items == 0 || items > limit) break;
-    team.sync();  // all tiles have read the number of items
-    if (team.in_part()) {
-      r = steps.run(t, team.part(), r, 0, few);
-      if (team.part().rank() == 0 && t.rank() == 0) shared.store(r, exec::relaxed);
-    }
-    team.sync();
-    r = shared.load(exec::relaxed);
-  }
-  if (team.rank() == 0 && t.rank() == 0) shared.store(r, exec::relaxed);
-  return r;
 }
 
 /// See for_each_index().

@@ -147,7 +147,7 @@ class rank_store {
   [[nodiscard]] std::uint32_t* spare_size() const { return size(2); }
   [[nodiscard]] bool has_to_push(residual_state const& s) const { return s.sizes[turn_ % 3] > 0; }
   /// The next frontier becomes the current one.
-  void advance() { ++turn_; }
+  void advance() { turn_ = (turn_ + 1) % 6; }
   /// What the vertices of the current frontier have taken.
   [[nodiscard]] taken_residual* taken() const { return taken_.data(); }
   /// The vertices that a batch changes, before it, and after it.
@@ -321,7 +321,7 @@ class rank_store {
   double arcs_ = 0;             // limits are computed for at most this many arcs,
   double sum_ = 1;              // and at least this sum
   double coarseness_ = 1;       // see set_coarseness()
-  unsigned turn_ = 0;           // iterations so far
+  unsigned turn_ = 0;           // iterations so far, modulo 6: frontiers repeat after 2, and sizes after 3
   bool ignores_target_ = true;  // see ignore_target()
 };
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../../exec/atomic.hpp"
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../graph/view.hpp"
@@ -76,8 +77,27 @@ struct small_rounds {
   std::uint32_t* done;
   template <class Tile, class Team>
   WYRM_HD void operator()(Tile const& t, Team const& team) const {
-    take_turns_with_part(t, team, *this, 0, limit, done);
+    std::uint32_t const of_part = small_items_of_tile * team.tiles_of_part();
+    std::uint32_t const few = limit < of_part ? limit : of_part;
+    exec::atomic_ref<std::uint32_t> const shared(*done);
+    std::uint32_t r = 0;
+    for (;;) {
+      r = run(t, team, r, few / 2, limit);  // half: so that the team and the part do not alternate
+      std::uint32_t const left = items(r);
+      if (left == 0 || left > limit) break;
+      team.sync();  // all tiles have read the number of items
+      if (team.in_part()) {
+        r = run(t, team.part(), r, 0, few);
+        if (team.part().rank() == 0 && t.rank() == 0) shared.store(r, exec::relaxed);
+      }
+      team.sync();
+      r = shared.load(exec::relaxed);
+    }
+    if (team.rank() == 0 && t.rank() == 0) shared.store(r, exec::relaxed);
   }
+
+ private:
+  /// Of round r; 0 where the last round is done.
   [[nodiscard]] WYRM_HD std::uint32_t items(std::uint32_t r) const { return r < most ? *turns.size(turn + r) : 0; }
   /// Does rounds from round r on while they have more than `few` and at most `limit` items. Returns the next one.
   template <class Tile, class Team>
@@ -100,8 +120,6 @@ struct small_rounds {
     }
     return r;
   }
-
- private:
   template <bool TilePerItem, class Tile, class Team, class F>
   WYRM_HD static void step(Tile const& t, Team const& team, frontier const& now, F const& f) {
     over_items<TilePerItem, F>{now.items, now.size, team.tiles(), f}(t, team.rank());
@@ -151,7 +169,7 @@ class rounds {
   template <class F>
   void enqueue(F const& f) {
     for_each_item<8>(space_, now(), work_of_round<F>{f, turns().size(turn_ + 2)});
-    ++turn_;
+    turn_ = (turn_ + 1) % turns_of_period;
   }
 
   /// So many rounds, with `work` as for work_on(). `number` is that of the first one; returns the number
@@ -176,7 +194,7 @@ class rounds {
   /// waits. `number` is that of the first round, see work_on().
   template <class Work>
   progress do_small(Work const& work, std::uint32_t number, std::uint32_t limit,
-                    std::uint32_t most = ~std::uint32_t{0}) {
+                    std::uint32_t most = most_small_rounds) {
     if constexpr (exec::has_tiles<Space>)
       if (limit > 0) {
         exec::for_team<8>(space_,
@@ -184,6 +202,7 @@ class rounds {
         std::uint32_t seen[place_of_done + 1];
         space_.copy_out(seen, sizes_.data(), sizeof(seen));
         turn_ += seen[place_of_done];
+        turn_ %= turns_of_period;
         return {seen[turn_ % 3], seen[place_of_done]};
       }
     return {left(), 0};
@@ -197,6 +216,7 @@ class rounds {
       progress const seen = do_small(work, number, small_frontier(space_));
       number += seen.rounds;
       if (seen.items == 0) return number;
+      if (seen.rounds > 0) at_once = 4;  // the next frontiers may be small, too
       number = enqueue(work, number, at_once);
     }
   }
@@ -204,6 +224,9 @@ class rounds {
  private:
   using list = exec::buffer<frontier_item, Space>;
   static constexpr std::size_t place_of_done = 3;  // in sizes_: the number of rounds of the last team
+  // After so many rounds, lists and sizes have the same turn. An unsigned number of all rounds would wrap in the middle
+  // of a period, after an hour or two of small rounds.
+  static constexpr unsigned turns_of_period = 6;
   [[nodiscard]] std::size_t words() const { return how_often_ == visits::once ? words_ : 2 * words_; }
   [[nodiscard]] frontier_turns turns() const {
     std::uint32_t* const marks = marks_.data();
@@ -218,7 +241,7 @@ class rounds {
   exec::buffer<std::uint32_t, Space> marks_;
   list items_[2];
   exec::buffer<std::uint32_t, Space> sizes_;  // see frontier_turns; and place_of_done
-  unsigned turn_ = 0;                         // rounds so far
+  unsigned turn_ = 0;                         // rounds so far, modulo turns_of_period
 };
 
 }  // namespace wyrm::algorithms::detail
