@@ -48,9 +48,9 @@ struct katz_options : power_options {
 };
 
 struct power_run {
-  unsigned iterations = 0;
-  bool converged = false;  // whether the tolerance was reached
-  double change = 0;       // of the last iteration, in the L1 norm and relative to the sum of the values
+  unsigned iterations = 0;  // of both methods
+  bool converged = false;   // whether the tolerance was reached
+  double change = 0;        // of the last iteration, in the L1 norm and relative to the sum of the values
 };
 struct hits_result : power_run {
   std::vector<double> hubs;         // of each vertex; 0 for an absent one; the sum is 1, or 0 without positive weights
@@ -119,13 +119,10 @@ class power_iterator {
       refuse(who, "the series " + std::string(last_.diverges != 0 ? "diverges" : "still grows") + " after " +
                       std::to_string(run.iterations) + " iterations with alpha = " + std::to_string(o.alpha) +
                       "; alpha must be below 1 / the greatest eigenvalue of the graph");
-    double factor = o.beta;
-    if (o.normalised) {
-      exec::for_each(space_, n_, detail::square_values{vector(2), vector(0)});
-      double const squares = bulk_.sum(vector(0), n_);
-      factor = squares > 0 ? 1 / std::sqrt(squares) : 0;
-    }
-    exec::for_each(space_, n_, detail::scale_values{factor, vector(2)});
+    if (o.normalised)
+      normalise(vector(2), vector(0));
+    else
+      exec::for_each(space_, n_, detail::scale_values{o.beta, vector(2)});
     result_ = 2;
     return run;
   }
@@ -156,7 +153,10 @@ class power_iterator {
       multiply(step, store_norm(0, step.norm));
       return detail::normalised_product{vector(1 - from), vector(from), 0};
     });
-    if (symmetric) exec::for_each(space_, n_, detail::keep_positive{values()});
+    if (symmetric) {
+      exec::for_each(space_, n_, detail::keep_positive{values()});
+      normalise(values(), vector(2));
+    }
     return run;
   }
 
@@ -229,6 +229,12 @@ class power_iterator {
     detail::power_state initial{};
     initial.term = value * static_cast<double>(g.present_vertices());
     exec::write(space_, state_.data(), initial);
+  }
+  /// Scales values to the L2 norm 1.
+  void normalise(double* values, double* squares_of_values) {
+    exec::for_each(space_, n_, detail::square_values{values, squares_of_values});
+    double const squares = bulk_.sum(squares_of_values, n_);
+    exec::for_each(space_, n_, detail::scale_values{squares > 0 ? 1 / std::sqrt(squares) : 0, values});
   }
   [[nodiscard]] detail::store_norm store_norm(unsigned at, power_norm of) const { return {state_.data(), at, of}; }
   /// Enqueues a product, and a call of after() with its norm.
@@ -305,7 +311,7 @@ class power_iterator {
         },
         state_.data(), [](detail::power_state const& s) { return s.done != 0; });
     result_ = last_.iterations % 2;
-    return {before + last_.iterations, last_.done != 0, last_.change};
+    return {before + last_.iterations, last_.done != 0 && last_.diverges == 0, last_.change};
   }
   /// Enqueues work(0), work(1), ..., `first` calls and then at_once calls before it reads the state again; until
   /// is_done(state), or `most` calls. Returns the state.

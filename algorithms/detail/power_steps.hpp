@@ -52,7 +52,8 @@ struct power_step {
   struct nothing {};
   /// Stores the product at v; returns what it adds to the norm.
   [[nodiscard]] WYRM_HD double store(graph::vertex_id v, double sum) const {
-    double const got = factor * sum + (own != 0 ? own * values[v] : 0);
+    double const scale = type == graph::number_type::none ? factor : 1;  // weights are scaled before they are added
+    double const got = scale * sum + (own != 0 ? own * values[v] : 0);
     product[v] = got;
     return got * (norm == power_norm::products ? 1 : norm == power_norm::squares ? got : values[v]);
   }
@@ -96,7 +97,7 @@ struct multiply_rows {
         double products[at_once];
         for (unsigned k = 0; k < at_once; ++k) {
           std::uint32_t const at = i + k * lanes;
-          products[k] = at < end ? weights.weight(at) * step.values[row.page[at]] : 0;
+          products[k] = at < end ? step.factor * weights.weight(at) * step.values[row.page[at]] : 0;
         }
         all += (products[0] + products[1]) + (products[2] + products[3]);
       }

@@ -179,6 +179,16 @@ TYPED_TEST_P(power_iterations_test, weights_of_hits_and_eigenvectors_are_relativ
   auto const small = this->weighted(50, all, weights, true);
   EXPECT_EQ(this->hits(g, this->exact(true)).hubs, this->hits(small, this->exact(true)).hubs);
   EXPECT_EQ(this->eigenvector(g, this->exact(true)).value, this->eigenvector(small, this->exact(true)).value);
+  // Sums of these weights are infinite.
+  double const third = 1.0 / 3;
+  for (double const weight : {1.7e308, 1e-305})
+    for (bool const directed : {false, true}) {
+      auto const triangle = this->weighted(3, {{0, 1}, {1, 2}, {2, 0}}, {weight, weight, weight}, directed);
+      auto const vector = this->eigenvector(triangle, this->exact(true));
+      EXPECT_TRUE(vector.converged);
+      this->expect_near(vector.value, {std::sqrt(third), std::sqrt(third), std::sqrt(third)}, 1e-12);
+      this->expect_near(this->hits(triangle, this->exact(true)).hubs, {third, third, third}, 1e-12);
+    }
 }
 
 TYPED_TEST_P(power_iterations_test, parts_and_isolated_vertices) {
@@ -285,6 +295,7 @@ TYPED_TEST_P(power_iterations_test, iterations_of_symmetric_matrices_end) {
     EXPECT_EQ(vector.iterations, most);
     EXPECT_FALSE(vector.converged);
     EXPECT_GT(vector.change, 0);
+    EXPECT_NEAR(std::inner_product(vector.value.begin(), vector.value.end(), vector.value.begin(), 0.0), 1, 1e-12);
     auto const both = this->hits(g, o);
     EXPECT_EQ(both.iterations, most);
     EXPECT_NEAR(std::accumulate(both.hubs.begin(), both.hubs.end(), 0.0), 1, 1e-12);
