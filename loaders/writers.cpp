@@ -231,7 +231,7 @@ void refuse_unwritable(fs::path const& path) {
   fs::path const folder = path.parent_path();
   std::error_code ignored;
   if (!folder.empty() && !fs::is_directory(folder, ignored))
-    throw error(error_code::io, "cannot write " + path.string() + ": there is no folder " + folder.string());
+    throw error(error_code::io, "cannot write the graph " + path.string() + ": there is no folder " + folder.string());
 }
 
 std::uint64_t write(graph::edge_list const& list, fs::path const& path) { return writer_of(path)(list, path); }
