@@ -44,6 +44,7 @@ struct post_and_fault {
 
 // In a process of its own, as CUDA cannot be used after a fault. Neither the host thread nor the process hangs.
 TEST(align_cuda, a_kernel_that_faults) {
+  if (exec::cuda_space::device_count() == 0) GTEST_SKIP() << "there is no CUDA device";
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(fault(), testing::ExitedWithCode(0), "");
 }
