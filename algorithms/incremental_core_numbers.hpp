@@ -146,7 +146,7 @@ class incremental_core_numbers final : public maintained_core_numbers {
   // Requests all memory for a graph with n ids and this many arcs.
   void reserve(std::size_t n, std::uint64_t arcs) {
     if (n > room_) {
-      std::size_t const room = detail::grown_room(room_, n);
+      std::size_t const room = exec::grown_room(room_, n);
       exec::buffer<std::uint32_t, Space> bound(space_, room);
       exec::buffer<std::uint32_t, Space> count(space_, room);
       exec::buffer<std::uint32_t, Space> marks(space_, words(room));

@@ -137,7 +137,7 @@ class incremental_label_propagation final : public maintained_label_propagation 
   void reserve(graph::graph_view const& g, std::size_t n, std::uint64_t arcs) {
     std::uint64_t const voters = (g.directed() ? 2 : 1) * arcs;
     if (is_reserved_ && n <= room_ && voters <= voters_room_) return;
-    std::size_t const room = detail::grown_room(room_, n);
+    std::size_t const room = exec::grown_room(room_, n);
     std::uint64_t const voters_room = voters <= voters_room_ ? voters_room_ : voters + voters / 4;
     is_reserved_ = false;  // a request that fails empties a buffer
     rounds_.begin(room, voters_room);

@@ -108,7 +108,7 @@ class power_iterator {
       refuse(who, "alpha must be finite and not negative, and beta finite and positive");
     detail::power_step step = prepare(g, o, who, false).in;
     step.factor = o.alpha;
-    start(g, 1, vector(2));  // the first term without beta, which is a factor of all terms
+    start(g, 1, vector(0), vector(2));  // the first term without beta, which is a factor of all terms
     power_run const run = iterate(o, 0, [&](unsigned from) {
       step.values = vector(from);
       step.product = vector(1 - from);
@@ -142,7 +142,7 @@ class power_iterator {
         multiply(step, detail::choose_combination{optimum_.data(), false});
       });
     } else {
-      start(g, start_value(g, power_norm::squares), nullptr);
+      start(g, start_value(g, power_norm::squares), vector(0));
     }
     step.own = own;
     step.norm = power_norm::squares;
@@ -224,8 +224,9 @@ class power_iterator {
     both.out.records = g.out_records();
     return both;
   }
-  void start(graph::graph_view const& g, double value, double* copy) {
-    exec::for_each(space_, n_, detail::start_vector{g, value, vector(0), copy});
+  /// Begins with a value of all present vertices, which `values` receives, and `copy` if it is not nullptr.
+  void start(graph::graph_view const& g, double value, double* values, double* copy = nullptr) {
+    exec::for_each(space_, n_, detail::start_vector{g, value, values, copy});
     detail::power_state initial{};
     initial.term = value * static_cast<double>(g.present_vertices());
     exec::write(space_, state_.data(), initial);
@@ -261,8 +262,10 @@ class power_iterator {
                     Product const& product) {
     constexpr double least_tolerance = 1e-12;  // M x is a sum of earlier products, which limits its precision
     double const first = start_value(g, norm);
-    start(g, first, nullptr);
-    if (n_ == 0 || o.max_iterations <= 2) return 0;
+    if (n_ == 0 || o.max_iterations <= 2) {
+      start(g, first, vector(0));
+      return 0;
+    }
     detail::optimal_vectors const of{vector(0),
                                      vector(1),
                                      optimal_.data(),
@@ -271,7 +274,7 @@ class power_iterator {
                                      optimal_.data() + 3 * n_};
     space_.fill(of.x, 0, 2 * n_ * sizeof(double));
     space_.fill(of.p, 0, 2 * n_ * sizeof(double));
-    exec::for_each(space_, n_, detail::start_vector{g, first, of.r, nullptr});
+    start(g, first, of.r);
     detail::optimal_state state{};
     state.rr = first * first * static_cast<double>(g.present_vertices());
     state.least_change = std::numeric_limits<double>::max();
@@ -290,7 +293,7 @@ class power_iterator {
     if (std::isfinite(1 / length))
       exec::for_each(space_, n_, detail::scale_values{1 / length, of.x});
     else
-      start(g, first, nullptr);
+      start(g, first, vector(0));
     return state.power.iterations;
   }
   /// step(from): enqueues the products of an iteration, which reads vector(from), and returns how it ends. `before`:

@@ -2,10 +2,8 @@
 #include "generate.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <iomanip>
 #include <new>
 #include <ostream>
@@ -19,7 +17,6 @@
 #include "../loaders/output_file.hpp"
 #include "../loaders/writers.hpp"
 #include "loaded_graph.hpp"
-#include "output_paths.hpp"
 #include "run.hpp"
 
 namespace wyrm::apps {
@@ -28,7 +25,9 @@ namespace {
 
 constexpr std::string_view prefix = "gen:";
 constexpr char const* on_host_instead = "; `wyrm generate --device cpu` generates the graph in memory of the host";
-constexpr std::string_view degrees = "degrees=";  // the parameter that names a file
+
+// An input: the file that the parameter `degrees` names.
+named_path file_of_degrees(std::string_view path) { return {"the file of degrees", std::string(path)}; }
 
 void list_parameters(std::span<datasets::parameter const> parameters, std::ostream& out) {
   constexpr std::size_t width = 32;
@@ -53,34 +52,33 @@ void list_families(std::ostream& out) {
   out << "\nwyrm generate FAMILY NAME=VALUE... -o FILE writes a graph; gen:FAMILY,NAME=VALUE,... stands for a file.\n";
 }
 
-// The id of the first vertex in a file of this name.
-std::uint64_t first_id(std::string const& output) {
-  std::string lower = output;
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  std::filesystem::path name(lower);
-  for (char const* packed : {".gz", ".zst", ".xz", ".bz2"})
-    if (name.extension() == packed) name = name.stem();
-  std::string const extension = name.extension().string();
-  return extension == ".mtx" || extension == ".graph" || extension == ".metis" ? 1 : 0;
-}
-
 // Where a family is generated: on the chosen space if it can be, else on the host.
 exec::any_space space_for(datasets::family const& f, exec::any_space const& chosen, unsigned threads) {
   if (!f.on_device || std::holds_alternative<exec::host_space>(chosen)) return exec::host_space(threads);
   return chosen;
 }
 
-// The family of a name that begins with "gen:".
-datasets::family const& family_of(graph_file const& file) {
-  std::string_view const text = std::string_view(file.name).substr(prefix.size());
+// What follows "gen:" in a name.
+std::string_view description_of(std::string const& name) { return std::string_view(name).substr(prefix.size()); }
+
+datasets::family const& family_of(std::string const& name) {
+  std::string_view const text = description_of(name);
   return datasets::family_named(text.substr(0, text.find(',')));
 }
 
+bool is_full(exec::any_space const& space, error const& e) {
+  return e.code() == error_code::out_of_memory && !std::holds_alternative<exec::host_space>(space);
+}
+
+// Generates on a space. If the memory of a GPU does not suffice, the message ends with the advice.
 template <class F>
-datasets::labelled_graph with_memory(F const& make) {
+datasets::labelled_graph with_memory(exec::any_space const& space, std::string const& advice, F const& make) {
   constexpr char const* what = "generating the graph needs more memory than there is: choose smaller parameters";
   try {
     return make();
+  } catch (error const& e) {
+    if (is_full(space, e)) throw error(e.code(), e.what() + advice);
+    throw;
   } catch (std::bad_alloc const&) {
     throw error(error_code::out_of_memory, what);
   } catch (std::length_error const&) {
@@ -104,25 +102,28 @@ void generate(generate_command const& c, std::ostream& out) {
     throw error(error_code::bad_argument, "the family " + c.family + " has no labels: leave out --labels");
   loaders::refuse_unwritable(c.output);
   std::vector<named_path> inputs;
-  for (std::string const& value : c.values)
-    if (value.starts_with(degrees)) inputs.push_back({"the file of degrees", value.substr(degrees.size())});
+  for (std::string_view const value : c.values)
+    if (constexpr std::string_view degrees = "degrees="; value.starts_with(degrees))
+      inputs.push_back(file_of_degrees(value.substr(degrees.size())));
   refuse_equal_paths({}, {{"-o", c.output}, {"--labels", c.labels}}, std::move(inputs));
   loaders::output_file labels("the labels", c.labels);
   exec::any_space space = space_for(f, exec::make_space(c.device), c.threads);
-  auto const make = [&] { return with_memory([&] { return datasets::generate(c.family, c.values, space); }); };
   datasets::labelled_graph made;
+  auto const make = [&] {
+    made = with_memory(space, on_host_instead, [&] { return datasets::generate(c.family, c.values, space); });
+  };
   double const ms = timed([&] {
     try {
-      made = make();
+      make();
     } catch (error const& e) {
-      if (e.code() != error_code::out_of_memory || std::holds_alternative<exec::host_space>(space)) throw;
-      if (c.device != "auto") throw error(e.code(), e.what() + std::string(on_host_instead));
+      if (c.device != "auto" || !is_full(space, e)) throw;
       space = exec::host_space(c.threads);
-      made = make();
+      make();
     }
   });
+  std::uint64_t const first = loaders::first_written_id(c.output);
   for (std::size_t v = 0; v < made.labels.size(); ++v) {
-    labels.write(first_id(c.output) + v);
+    labels.write(first + v);
     labels.write(" ");
     labels.write(std::uint64_t{made.labels[v]});
     labels.write("\n");
@@ -137,13 +138,12 @@ void generate(generate_command const& c, std::ostream& out) {
 
 bool is_generated(std::string const& name) { return name.starts_with(prefix); }
 
-std::vector<std::string> files_of_generated(std::string const& name) {
-  std::string_view const text = std::string_view(name).substr(prefix.size());
-  (void)datasets::family_named(text.substr(0, text.find(',')));
-  std::vector<std::string> files;
-  for (auto const& [parameter, value] : datasets::description(text).values)
-    if (parameter == degrees.substr(0, degrees.size() - 1)) files.push_back(value);
-  return files;
+std::vector<named_path> inputs_of_generated(std::string const& name) {
+  (void)family_of(name);
+  std::vector<named_path> inputs;
+  for (auto const& [parameter, value] : datasets::description(description_of(name)).values)
+    if (parameter == "degrees") inputs.push_back(file_of_degrees(value));
+  return inputs;
 }
 
 graph::edge_list generated(graph_file const& file, exec::any_space const& space) {
@@ -155,20 +155,15 @@ graph::edge_list generated(graph_file const& file, exec::any_space const& space)
   refuse(file.settings.columns.has_value(), "--columns");
   refuse(file.settings.vertex_base.has_value(), "--vertex-base");
   refuse(file.settings.cache, "--cache and --cache-dir");
-  exec::any_space const on = space_for(family_of(file), space, file.settings.threads);
-  try {
-    auto made = with_memory([&] { return datasets::generate(std::string_view(file.name).substr(prefix.size()), on); });
-    return loaders::adjusted(std::move(made.list), file.settings);
-  } catch (error const& e) {
-    if (e.code() != error_code::out_of_memory || std::holds_alternative<exec::host_space>(on)) throw;
-    throw error(e.code(),
-                e.what() + std::string(on_host_instead) + ", and its file can be used instead of " + file.name);
-  }
+  exec::any_space const on = space_for(family_of(file.name), space, file.settings.threads);
+  auto made = with_memory(on, on_host_instead + (", and its file can be used instead of " + file.name),
+                          [&] { return datasets::generate(description_of(file.name), on); });
+  return loaders::adjusted(std::move(made.list), file.settings);
 }
 
 std::string generating_device(graph_file const& file, exec::any_space const& space) {
   if (!is_generated(file.name)) return {};
-  return exec::describe(space_for(family_of(file), space, file.settings.threads));
+  return exec::describe(space_for(family_of(file.name), space, file.settings.threads));
 }
 
 }  // namespace wyrm::apps

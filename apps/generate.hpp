@@ -8,6 +8,7 @@
 
 #include "../exec/device.hpp"
 #include "load.hpp"
+#include "output_paths.hpp"
 
 namespace wyrm::apps {
 
@@ -28,9 +29,9 @@ void generate(generate_command const& c, std::ostream& out);
 /// Whether a name means a generated graph: it begins with "gen:".
 [[nodiscard]] bool is_generated(std::string const& name);
 
-/// The files that the parameters of such a name name: that of `degrees`. Throws error(bad_argument) for an unknown
-/// family, and for a text that is no description.
-[[nodiscard]] std::vector<std::string> files_of_generated(std::string const& name);
+/// The files that such a graph is generated from: that of the parameter `degrees`. Throws error(bad_argument) for an
+/// unknown family, and for a text that is no description.
+[[nodiscard]] std::vector<named_path> inputs_of_generated(std::string const& name);
 
 /// The graph of such a name, generated on the space where its family can be (else on the host), with the changes that
 /// the options ask for. Throws the errors of datasets::generate; error(bad_argument) for options that only a file has:

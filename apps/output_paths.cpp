@@ -23,11 +23,7 @@ void refuse_if_equal(named_path const& output, named_path const& other) {
 
 // One file, the three of Graphalytics, or the files of a generated graph.
 std::vector<named_path> inputs_of(graph_file const& file) {
-  if (is_generated(file.name)) {
-    std::vector<named_path> inputs;
-    for (std::string const& name : files_of_generated(file.name)) inputs.push_back({"the file of degrees", name});
-    return inputs;
-  }
+  if (is_generated(file.name)) return inputs_of_generated(file.name);
   std::vector<named_path> inputs{{"the input", file.name}};
   std::filesystem::path const path(file.name);
   auto const extension = path.extension();

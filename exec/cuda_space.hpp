@@ -321,9 +321,16 @@ __global__ void __launch_bounds__(team_threads, 1) for_team_kernel(__grid_consta
   f(warp_tile<W, true>{}, cluster_team<W>{});
 }
 
+/// Of a kernel that is set up while the one before it ends; see begin_kernel().
+inline cudaLaunchAttribute ahead_attribute() {
+  cudaLaunchAttribute ahead{};
+  ahead.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  ahead.val.programmaticStreamSerializationAllowed = 1;
+  return ahead;
+}
+
 inline cudaLaunchConfig_t team_launch(cudaLaunchAttribute (&attributes)[2], cudaStream_t stream) {
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
+  attributes[0] = ahead_attribute();
   attributes[1].id = cudaLaunchAttributeClusterDimension;
   attributes[1].val.clusterDim.x = team_blocks;
   attributes[1].val.clusterDim.y = 1;
@@ -369,9 +376,7 @@ inline unsigned blocks_for(std::size_t items, std::size_t items_per_block) {
 template <class F>
 [[nodiscard]] cudaError_t launch(cudaStream_t stream, void (*kernel)(std::size_t, F const), std::size_t n,
                                  std::size_t items_per_block, F const& f) {
-  cudaLaunchAttribute ahead{};
-  ahead.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  ahead.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchAttribute ahead = ahead_attribute();
   cudaLaunchConfig_t config{};
   config.gridDim = blocks_for(n, items_per_block);
   config.blockDim = block_threads;
@@ -402,9 +407,7 @@ void cuda_space::run_tiles_with_table(std::integral_constant<unsigned, W>, std::
   std::size_t const bytes = count * sizeof(T);
   check_launch(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
   std::size_t const blocks = std::min(multiprocessors(), (n * W - 1) / detail::table_block_threads + 1);
-  cudaLaunchAttribute ahead{};
-  ahead.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  ahead.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchAttribute ahead = detail::ahead_attribute();
   cudaLaunchConfig_t config{};
   config.gridDim = static_cast<unsigned>(blocks);
   config.blockDim = detail::table_block_threads;

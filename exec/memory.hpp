@@ -19,6 +19,11 @@
 
 namespace wyrm::exec {
 
+/// The room for n elements of an array that has room for `room`: the same, or at least a quarter more.
+[[nodiscard]] inline std::size_t grown_room(std::size_t room, std::size_t n) {
+  return n <= room ? room : std::max(n, room + room / 4);
+}
+
 namespace detail {
 template <class T>
 [[nodiscard]] std::size_t bytes_of(std::size_t n) {
@@ -63,7 +68,7 @@ class buffer {
   /// then has size 0.
   void reserve(std::size_t n) {
     if (n <= size_) return;
-    if (size_ > 0) n = std::max(n, size_ + size_ / 4);
+    n = grown_room(size_, n);
     std::size_t const bytes = detail::bytes_of<T>(n);
     release();
     detail::count_request();
@@ -267,8 +272,7 @@ class sequential_buffer {
       array_.reserve(n);
       return;
     }
-    if (size() > 0) n = std::max(n, size() + size() / 4);
-    std::size_t const bytes = detail::bytes_of<T>(n);
+    std::size_t const bytes = detail::bytes_of<T>(grown_room(size(), n));
     array_ = buffer<T, Space>(space_);
     range_.reset();
     reservation<Space> range(space_, bytes);

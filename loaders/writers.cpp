@@ -226,6 +226,11 @@ writer writer_of(fs::path const& path) {
 
 }  // namespace
 
+std::uint64_t first_written_id(fs::path const& path) {
+  writer const write = writer_of(path);
+  return write == write_matrix_market || write == write_metis ? 1 : 0;
+}
+
 void refuse_unwritable(fs::path const& path) {
   (void)writer_of(path);
   fs::path const folder = path.parent_path();

@@ -38,6 +38,9 @@ inline constexpr char const* written_formats =
 /// vertex, .sg 4 per arc (.wsg 8) and 8 per vertex.
 std::uint64_t write(graph::edge_list const& list, std::filesystem::path const& path);
 
+/// The number that write() gives to the first vertex of a graph without ids. Throws as refuse_unwritable().
+[[nodiscard]] std::uint64_t first_written_id(std::filesystem::path const& path);
+
 /// A test before the work. Throws wyrm::error: bad_argument when write() has no format for this file name; io when its
 /// folder does not exist.
 void refuse_unwritable(std::filesystem::path const& path);

@@ -56,10 +56,7 @@ struct frontier {
     std::uint32_t const parts = has && Tile::size() > 1 ? frontier_item::parts(g.degree(v)) : 0;
     std::uint32_t const bit = 1u << v % 32;
     bool const is_new = has && (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
-    if constexpr (Tile::size() > 1)
-      append(t, v, is_new ? parts : 0);
-    else
-      append(t, g, v, is_new);
+    append(t, v, is_new ? (Tile::size() > 1 ? parts : frontier_item::parts(g.degree(v))) : 0);
   }
   /// Lists the vertex of each lane that has one, which is in no list; collective.
   template <class Tile>

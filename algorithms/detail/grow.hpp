@@ -2,7 +2,6 @@
 // Arrays with one value per vertex, which keep their values while the number of vertices grows.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -10,17 +9,12 @@
 
 namespace wyrm::algorithms::detail {
 
-/// The room for n values of an array that has room for `room`: the same, or at least a quarter more.
-[[nodiscard]] inline std::size_t grown_room(std::size_t room, std::size_t n) {
-  return n <= room ? room : std::max(n, room + room / 4);
-}
-
 /// Ensures room for n values; the first `used` ones are kept, and the others are not initialised. Throws
 /// error(out_of_memory), and changes nothing.
 template <class T, class Space>
 void grow(Space const& space, exec::buffer<T, Space>& values, std::size_t used, std::size_t n) {
   if (n <= values.size()) return;
-  exec::buffer<T, Space> more(space, grown_room(values.size(), n));
+  exec::buffer<T, Space> more(space, exec::grown_room(values.size(), n));
   if (used > 0) space.copy(more.data(), values.data(), used * sizeof(T));
   values = std::move(more);
 }

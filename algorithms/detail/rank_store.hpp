@@ -83,7 +83,7 @@ class rank_store {
   /// Ensures room for n vertices.
   void grow(std::size_t n) {
     if (n <= room_) return;
-    std::size_t const room = grown_room(room_, n);
+    std::size_t const room = exec::grown_room(room_, n);
     exec::buffer<std::int64_t, Space> values(space_, arrays() * room);
     exec::buffer<double, Space> totals(space_, options_.weighted ? room : 0);
     exec::buffer<std::uint32_t, Space> marks(space_, 2 * ((room + 31) / 32));

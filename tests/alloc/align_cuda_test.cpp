@@ -40,11 +40,12 @@ struct post_and_fault {
   std::_Exit(is_reported ? 0 : 1);
 }
 
+using align_cuda = space_test<exec::cuda_space>;
+
 }  // namespace
 
 // In a process of its own, as CUDA cannot be used after a fault. Neither the host thread nor the process hangs.
-TEST(align_cuda, a_kernel_that_faults) {
-  if (exec::cuda_space::device_count() == 0) GTEST_SKIP() << "there is no CUDA device";
+TEST_F(align_cuda, a_kernel_that_faults) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(fault(), testing::ExitedWithCode(0), "");
 }

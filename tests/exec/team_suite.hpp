@@ -111,11 +111,17 @@ struct take_steps_in_turn {
 };
 
 template <class Space>
-using team = space_test<Space>;
+class team : public space_test<Space> {
+ protected:
+  void SetUp() override {
+    space_test<Space>::SetUp();
+    if (!this->IsSkipped() && exec::team_tiles<8>(make_space<Space>()) == 0)
+      GTEST_SKIP() << "the device is too small for teams";
+  }
+};
 TYPED_TEST_SUITE_P(team);
 
 TYPED_TEST_P(team, has_all_lanes_of_all_tiles_once) {
-  if (exec::team_tiles<8>(make_space<TypeParam>()) == 0) GTEST_SKIP() << "the device is too small for teams";
   auto const space = make_space<TypeParam>();
   auto const check = [&]<unsigned W>(std::integral_constant<unsigned, W>) {
     std::size_t const tiles = exec::team_tiles<W>(space);
@@ -131,7 +137,6 @@ TYPED_TEST_P(team, has_all_lanes_of_all_tiles_once) {
 }
 
 TYPED_TEST_P(team, reads_what_other_tiles_wrote_before_sync) {
-  if (exec::team_tiles<8>(make_space<TypeParam>()) == 0) GTEST_SKIP() << "the device is too small for teams";
   for (std::uint64_t seed = 1; seed <= 3; ++seed)
     for (std::size_t const n : {std::size_t{1}, std::size_t{2}, std::size_t{777}, scaled(30'000, 1000)}) {
       auto const space = make_space<TypeParam>(seed);
@@ -153,7 +158,6 @@ TYPED_TEST_P(team, reads_what_other_tiles_wrote_before_sync) {
 }
 
 TYPED_TEST_P(team, takes_the_same_steps_in_all_tiles) {
-  if (exec::team_tiles<8>(make_space<TypeParam>()) == 0) GTEST_SKIP() << "the device is too small for teams";
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     auto const space = make_space<TypeParam>(seed);
     auto const tiles = static_cast<std::uint32_t>(exec::team_tiles<8>(space));
@@ -175,7 +179,6 @@ TYPED_TEST_P(team, takes_the_same_steps_in_all_tiles) {
 }
 
 TYPED_TEST_P(team, has_a_part_that_works_while_others_wait) {
-  if (exec::team_tiles<8>(make_space<TypeParam>()) == 0) GTEST_SKIP() << "the device is too small for teams";
   auto const space = make_space<TypeParam>();
   auto const tiles = static_cast<std::uint32_t>(exec::team_tiles<8>(space));
   exec::buffer<std::uint32_t, TypeParam> values(space, std::size_t{2} * tiles + 1);
