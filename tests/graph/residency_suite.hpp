@@ -154,7 +154,7 @@ TYPED_TEST_P(resident_graphs, ranks_with_little_memory) {
   graph::options o = test::small();
   o.max_vertices = n;
   std::mt19937_64 random(seeded(3));
-  std::vector<graph::edge> batch(n / 16);
+  std::vector<graph::edge> batch(1000);  // whose scratch is small beside the arrays of PageRank
   for (graph::edge& e : batch)
     e = {static_cast<graph::vertex_id>(random() % 60), static_cast<graph::vertex_id>(random() % n)};
   typename test::resident_graph plain(this->space(), n, o);
