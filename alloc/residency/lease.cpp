@@ -132,6 +132,7 @@ class lease::client {
     wake_ = descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!wake_) throw_io("cannot make an event");
     std::tie(id_, file_) = new_lease_file(options_.socket);
+    (void)connect();  // here, so that trouble_ says why, even if the thread does not run within the patience
     thread_ = std::thread([this] { communicate(); });
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, options_.start_patience, [&] { return connected_ || failed_; });
@@ -372,7 +373,7 @@ class lease::client {
   std::uint64_t id_ = 0;
   descriptor file_;
 
-  // Of the thread.
+  // Of the thread, once it runs.
   std::optional<channel> link_;
   std::uint64_t connect_at_ = 0;
   std::uint64_t start_at_ = 0;
