@@ -107,10 +107,9 @@ class batch {
     std::size_t const hashed = std::bit_ceil(std::max<std::size_t>(2 * arcs, 64));
     bool const direct = vertices <= 4 * hashed;
     std::size_t const slots = direct ? vertices : hashed;
-    std::size_t const there = has_tiles ? (slots + slots_per_lane - 1) / slots_per_lane * slots_per_lane
-                                        : detail::slots_on_host(slots, direct);
+    std::size_t const there = has_tiles ? (slots + slots_per_lane - 1) / slots_per_lane * slots_per_lane : slots;
     counts_.reserve(there);
-    if (!direct) keys_.reserve(there);
+    if (!direct) keys_.reserve(has_tiles ? there : detail::keys_on_host(slots));
     if constexpr (has_tiles) {
       space_.fill(counts_.data(), 0, there * sizeof(std::uint32_t));
       if (!direct) space_.fill(keys_.data(), 0xff, slots * sizeof(vertex_id));

@@ -47,8 +47,8 @@ struct arc_buckets {
   Arc* arcs;            // sorted by bucket, and within a bucket by block
   std::uint32_t* next;  // at b * buckets + s, for block b and bucket s: number of arcs, then their position
   std::uint32_t buckets;
-  unsigned shift;                             // slot >> shift is the bucket
-  static constexpr std::size_t block = 8192;  // edges per block
+  unsigned shift;     // slot >> shift is the bucket
+  std::size_t block;  // edges per block
   static constexpr std::uint32_t max_buckets = 256;
 
   [[nodiscard]] std::size_t blocks() const { return (size + block - 1) / block; }
@@ -60,15 +60,18 @@ struct arc_buckets {
   /// Calls f(source, target, number of the edge) for each arc of a block that is not dropped.
   template <class F>
   special_edges for_arcs(std::size_t b, F const& f) const {
+    count_arcs const rule = what;  // a copy that no pointer of f aliases
+    bool const forward = rule.which != orientation::reverse;
+    bool const reverse = rule.which != orientation::forward;
     special_edges out{0, 0};
     for (std::size_t i = b * block, end = std::min(size, i + block); i < end; ++i) {
-      edge const e = what.edges[i];
-      auto const [outside, loop, counts] = what.look_at(e, true);
+      edge const e = rule.edges[i];
+      auto const [outside, loop, counts] = rule.look_at(e, true);
       out.outside += outside;
       out.loops += loop;
       if (!counts) continue;
-      if (what.which != orientation::reverse) f(e.source, e.target, i);
-      if (what.which == orientation::reverse || (what.which == orientation::both && !loop)) f(e.target, e.source, i);
+      if (forward) f(e.source, e.target, i);
+      if (reverse && !(forward && loop)) f(e.target, e.source, i);
     }
     return out;
   }
@@ -87,7 +90,8 @@ struct count_buckets {
   template <class Tile>
   void operator()(Tile const& t, std::size_t b) const {
     std::uint32_t counts[arc_buckets<Arc>::max_buckets] = {};
-    auto const out = to.for_arcs(b, [&](vertex_id v, vertex_id, std::size_t) { ++counts[to.bucket_of(v)]; });
+    arc_buckets<Arc> const local = to;  // a copy that no pointer aliases
+    auto const out = local.for_arcs(b, [&](vertex_id v, vertex_id, std::size_t) { ++counts[local.bucket_of(v)]; });
     std::copy_n(counts, to.buckets, to.next + b * to.buckets);
     to.what.record_special_edges(t, out.loops, out.outside);
   }
@@ -117,14 +121,16 @@ struct scatter_to_buckets {
   void operator()(Tile const&, std::size_t b) const {
     std::uint32_t next[arc_buckets<Arc>::max_buckets];
     std::copy_n(to.next + b * to.buckets, to.buckets, next);
-    to.for_arcs(
-        b, [&](vertex_id v, vertex_id target, std::size_t i) { to.arcs[next[to.bucket_of(v)]++] = Arc(v, target, i); });
+    arc_buckets<Arc> const local = to;
+    local.for_arcs(b, [&](vertex_id v, vertex_id target, std::size_t i) {
+      local.arcs[next[local.bucket_of(v)]++] = Arc(v, target, i);
+    });
     std::copy_n(next, to.buckets, to.next + b * to.buckets);
   }
 };
-/// The number of slots of a table on a CPU. In a hash table each bucket has up to four times as many slots as arcs;
-/// `slots` is at least twice the number of arcs.
-[[nodiscard]] constexpr std::size_t slots_on_host(std::size_t slots, bool direct) { return direct ? slots : 2 * slots; }
+/// The number of words of the keys of a hash table on a CPU; slots: at least twice the number of arcs. Each bucket has
+/// up to four slots of two words per arc. (It also has two counts per arc.)
+[[nodiscard]] constexpr std::size_t keys_on_host(std::size_t slots) { return 4 * slots; }
 
 /// One thread per bucket: counts its arcs by source, forms source groups, and writes their targets or keys, in the
 /// order of the batch.
@@ -139,74 +145,99 @@ struct group_bucket {
 
   template <class Tile>
   void operator()(Tile const&, std::size_t bucket) const {
-    Arc* const arc = from.arcs + from.begin(bucket);
     std::uint32_t const arcs = from.begin(bucket + 1) - from.begin(bucket);
     if (arcs == 0) return;
-    auto const [keys, counts, slots, first] = part_of(bucket, arcs);
-    std::uint32_t n = 0;
-    for (std::uint32_t i = 0; i < arcs; ++i) {
-      arc[i].source = keys == nullptr ? arc[i].source - first : find(keys, slots, arc[i].source);
-      n += counts[arc[i].source]++ == 0;
-    }
-    place(keys, counts, slots, first, n, arcs);
-    for (std::uint32_t i = 0; i < arcs; ++i) grouped[counts[arc[i].source]++] = arc[i].group();
+    Arc* const arc = from.arcs + from.begin(bucket);
+    std::uint32_t* const begins =
+        from.what.table.keys == nullptr ? by_vertex(bucket, arc, arcs) : by_hash(bucket, arc, arcs);
+    for (std::uint32_t i = 0; i < arcs; ++i) grouped[begins[arc[i].source]++] = arc[i].group();
   }
 
  private:
-  struct part {
-    vertex_id* keys;
-    std::uint32_t* counts;
-    std::uint32_t slots;
-    vertex_id first;  // first vertex, if it is not a hash table
-  };
-  [[nodiscard]] part part_of(std::size_t bucket, std::uint32_t arcs) const {
-    slot_table const& table = from.what.table;
-    part mine{nullptr, table.counts, 0, 0};
-    if (table.keys == nullptr) {
-      mine.first = static_cast<vertex_id>(bucket << from.shift);
-      mine.counts += mine.first;
-      mine.slots = std::min(table.slots - mine.first, std::uint32_t{1} << from.shift);
-    } else {
-      std::size_t const begin = std::size_t{4} * from.begin(bucket);
-      mine.keys = table.keys + begin;
-      mine.counts += begin;
-      mine.slots = std::bit_ceil(2 * arcs);
-      std::fill_n(mine.keys, mine.slots, free_slot);
+  // Both replace the sources of arcs by indices of the result: the begin of the source group.
+
+  // The table has a count for each vertex of the bucket. Groups are in the order of vertices.
+  std::uint32_t* by_vertex(std::size_t bucket, Arc* arc, std::uint32_t arcs) const {
+    auto const first = static_cast<vertex_id>(bucket << from.shift);
+    std::uint32_t const vertices = std::min(from.what.table.slots - first, std::uint32_t{1} << from.shift);
+    std::uint32_t* const counts = from.what.table.counts + first;
+    std::fill_n(counts, vertices, 0u);
+    std::uint32_t n = 0;
+    for (std::uint32_t i = 0; i < arcs; ++i) {
+      arc[i].source -= first;
+      n += counts[arc[i].source]++ == 0;
     }
-    std::fill_n(mine.counts, mine.slots, 0u);
-    return mine;
-  }
-  // The hashes of all sources of a bucket have the same first bits, so the following bits select the slot.
-  [[nodiscard]] std::uint32_t find(vertex_id* keys, std::uint32_t slots, vertex_id v) const {
-    unsigned const in_common = 32 - from.what.table.shift - from.shift;
-    std::uint32_t slot =
-        (from.what.table.hash(v) << in_common) >> (32 - static_cast<unsigned>(std::countr_zero(slots)));
-    while (keys[slot] != v && keys[slot] != free_slot) slot = (slot + 1) & (slots - 1);
-    keys[slot] = v;
-    return slot;
-  }
-  // Creates source groups for the n slots in use, and replaces counts by the begins of the groups.
-  void place(vertex_id const* keys, std::uint32_t* counts, std::uint32_t slots, vertex_id first, std::uint32_t n,
-             std::uint32_t arcs) const {
-    update_status& status = *from.what.status;
-    std::uint64_t const before =
-        exec::atomic_ref<std::uint64_t>(status.batches[which]).fetch_add(std::uint64_t{n} << 32 | arcs, exec::relaxed);
-    source_group* to = groups + (before >> 32);
-    source_group const* const end = to + n;
-    auto begin = static_cast<std::uint32_t>(before);
+    auto [to, begin] = claim(n, arcs);
+    source_group* const end = to + n;
     bool skewed = false;
     source_group none;
-    for (std::uint32_t slot = 0; slot < slots; ++slot) {  // without a branch, as the slots in use are unpredictable
-      std::uint32_t const count = counts[slot];
-      *(to < end ? to : &none) = {keys == nullptr ? first + slot : keys[slot], begin, count};
-      counts[slot] = begin;
+    for (std::uint32_t v = 0; v < vertices; ++v) {  // without a branch, as the vertices with arcs are unpredictable
+      std::uint32_t const count = counts[v];
+      *(to < end ? to : &none) = {first + v, begin, count};
+      counts[v] = begin;
       begin += count;
       to += count > 0;
       skewed |= count > most;
     }
-    if (skewed) exec::atomic_ref<std::uint64_t>(status.has_large_group).store(1, exec::relaxed);
+    if (skewed) report_large_group();
+    return counts;
   }
+
+  // The hash table numbers the sources. Groups are in the order of first arcs.
+  std::uint32_t* by_hash(std::size_t bucket, Arc* arc, std::uint32_t arcs) const {
+    slot_table const table = from.what.table;
+    numbered* const slot = reinterpret_cast<numbered*>(table.keys) + std::size_t{4} * from.begin(bucket);
+    std::uint32_t* const counts = table.counts + std::size_t{2} * from.begin(bucket);
+    vertex_id* const sources = counts + arcs;
+    std::uint32_t const slots = std::bit_ceil(2 * arcs);
+    std::fill_n(slot, slots, numbered{free_slot, 0});
+    // The hashes of all sources of a bucket have the same first bits, so the following bits select the slot.
+    unsigned const in_common = 32 - table.shift - from.shift;
+    unsigned const dropped = 32 - static_cast<unsigned>(std::countr_zero(slots));
+    std::uint32_t n = 0;
+    for (std::uint32_t i = 0; i < arcs; ++i) {
+      vertex_id const v = arc[i].source;
+      std::uint32_t at = (table.hash(v) << in_common) >> dropped;
+      while (slot[at].key != v && slot[at].key != free_slot) at = (at + 1) & (slots - 1);
+      bool const is_new = slot[at].key == free_slot;
+      std::uint32_t const number = is_new ? n : slot[at].number;
+      slot[at] = {v, number};
+      counts[number] = is_new ? 1 : counts[number] + 1;
+      sources[number] = v;
+      arc[i].source = number;
+      n += is_new;
+    }
+    auto [to, begin] = claim(n, arcs);
+    bool skewed = false;
+    for (std::uint32_t k = 0; k < n; ++k) {
+      std::uint32_t const count = counts[k];
+      to[k] = {sources[k], begin, count};
+      counts[k] = begin;
+      begin += count;
+      skewed |= count > most;
+    }
+    if (skewed) report_large_group();
+    return counts;
+  }
+  struct numbered {
+    vertex_id key;
+    std::uint32_t number;
+  };
   static constexpr vertex_id free_slot = 0xffffffff;  // no vertex has this id
+
+  struct place {
+    source_group* to;
+    std::uint32_t begin;
+  };
+  // Room for n source groups and their arcs.
+  [[nodiscard]] place claim(std::uint32_t n, std::uint32_t arcs) const {
+    std::uint64_t const before = exec::atomic_ref<std::uint64_t>(from.what.status->batches[which])
+                                     .fetch_add(std::uint64_t{n} << 32 | arcs, exec::relaxed);
+    return {groups + (before >> 32), static_cast<std::uint32_t>(before)};
+  }
+  void report_large_group() const {
+    exec::atomic_ref<std::uint64_t>(from.what.status->has_large_group).store(1, exec::relaxed);
+  }
 };
 
 /// The host side: memory and launches.
@@ -228,7 +259,8 @@ class bucket_grouping {
     unsigned const shift = slot_bits - bucket_bits;
     std::uint32_t const buckets = ((std::max(what.table.slots, 1u) - 1) >> shift) + 1;
     arcs_.reserve(most_arcs * (sizeof(Arc) / sizeof(std::uint32_t)));
-    arc_buckets<Arc> to{what, edges, reinterpret_cast<Arc*>(arcs_.data()), nullptr, buckets, shift};
+    std::size_t const block = std::clamp<std::size_t>(edges / 16, 2048, 8192);
+    arc_buckets<Arc> to{what, edges, reinterpret_cast<Arc*>(arcs_.data()), nullptr, buckets, shift, block};
     next_.reserve(to.blocks() * buckets);
     to.next = next_.data();
     exec::for_each_tile<1>(space_, to.blocks(), count_buckets<Arc>{to});

@@ -115,7 +115,10 @@ class vertex_table {
       batch_.group(most<32>, lists().long_groups, lists().parts);
       return;
     }
-    with_width([&]<unsigned W>() { batch_.group(most<W>, nullptr, nullptr); });
+    with_width([&]<unsigned W>() {
+      bool const is_planned_on_host = !has_tiles && !batch_.has_entries();
+      batch_.group(is_planned_on_host ? detail::long_on_host : most<W>, nullptr, nullptr);
+    });
   }
   /// Plans the changes of the batch and the pages that they need. On a CPU, threads make small changes immediately, see
   /// plan_on_host.hpp. All tables must be grouped before any table is planned: if a source group of one table is too
@@ -181,6 +184,7 @@ class vertex_table {
   template <class AllocatorRef>
   void allocate(AllocatorRef const& allocator, detail::update_kind kind, std::uint64_t fails_from, bool may_stay,
                 detail::update_status* status) {
+    if (is_done(status)) return;
     std::size_t const lanes = lanes_for(batch_.max_groups());
     exec::for_each_lane<32>(space_, lanes,
                             detail::allocate_pages<AllocatorRef>{
@@ -190,6 +194,7 @@ class vertex_table {
   /// Executes the planned changes, if all pages are allocated.
   template <detail::update_kind Op>
   void merge(detail::update_status const* status) {
+    if (is_done(status)) return;
     std::size_t const groups = batch_.max_groups();
     if constexpr (has_tiles)
       if (is_sparse_) {
@@ -265,6 +270,11 @@ class vertex_table {
   /// The number of blocks of source groups that CPU threads process.
   [[nodiscard]] static std::size_t thread_blocks(std::size_t groups) {
     return (groups + detail::groups_per_thread - 1) / detail::groups_per_thread;
+  }
+  // Whether plan_on_host has executed all changes.
+  [[nodiscard]] bool is_done([[maybe_unused]] detail::update_status const* status) const {
+    if constexpr (has_tiles) return false;
+    return has_lists_ && status->heavy_changes(number_) == 0;
   }
   [[nodiscard]] detail::group_lists lists() {
     if (!has_lists_) return {};

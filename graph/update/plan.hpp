@@ -295,10 +295,10 @@ struct plan_groups {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
-    if (s < status->groups(which) && !status->is_refused()) (void)plan(t, s);
+    if (s < status->groups(which) && !status->is_refused()) plan(t, s);
   }
   template <class Tile>
-  WYRM_HD group_plan plan(Tile const& t, std::size_t s) const {
+  WYRM_HD void plan(Tile const& t, std::size_t s) const {
     source_group const g = batch.groups[s];
     vertex_record const r = records[g.source];
     group_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many(t, g, r);
@@ -308,20 +308,7 @@ struct plan_groups {
       // The second table has the same edges.
       if (t.rank() == 0 && which == 0) status->sum_up(t, plan.changed, plan.edges, plan.distinct);
     }
-    if constexpr (Tile::size() == 1) {
-      if (Op == update_kind::insert || newest.none()) change_in_place(t, g, r, plan);
-      if (Op == update_kind::erase && plan.capacity == done) return plan;  // no later step reads this plan
-      // Single words, as they were computed: a wide load of words that were just stored would stall (no store
-      // forwarding).
-      group_plan& to = plans[s];
-      to.page = plan.page;
-      to.capacity = plan.capacity;
-      to.changed = plan.changed;
-      to.replaced = 0;
-    } else if (t.rank() == 0) {
-      plans[s] = plan;
-    }
-    return plan;
+    if (t.rank() == 0) plans[s] = plan;
   }
   /// Appends the planned source group of each valid lane to the lists to which it belongs. Collective.
   template <class Tile>
@@ -357,23 +344,6 @@ struct plan_groups {
   WYRM_HD static std::uint32_t number(std::uint32_t lanes) {
     return static_cast<std::uint32_t>(cuda::std::popcount(lanes));
   }
-  // A CPU thread changes a page immediately if the vertex keeps it, because no other threads would hide the latency of
-  // loading the page again. (If an allocation for another vertex fails, the insertion is undone, see undo_changes. An
-  // erasure needs memory only for pages that are shared with a snapshot; it is not executed here if there is a
-  // snapshot.)
-  template <class Tile>
-  WYRM_HD void change_in_place(Tile const& t, source_group const& g, vertex_record const& r, group_plan& plan) const {
-    if (plan.changed == 0 || plan.capacity != keep) return;
-    std::uint32_t const* const positions = batch.positions + g.begin;
-    if (Op == update_kind::insert)
-      insert_in_place<Tile, 0>(t, {r.page, r.capacity}, r.degree, {batch.targets + g.begin, nullptr}, positions,
-                               plan.changed);
-    else
-      erase_in_place<Tile, 0>(t, {r.page, r.capacity}, r.degree, positions, plan.changed);
-    records[g.source] = vertex_record{r.page, degree_after<Op>(r.degree, plan.changed), r.capacity};
-    plan.capacity = done;
-  }
-
   // Plans a group with at most as many arcs as lanes. Without a sort: each lane counts the arcs that precede its own.
   template <class Tile>
   WYRM_HD group_plan plan_few(Tile const& t, source_group const& g, vertex_record const& r) const {
@@ -480,7 +450,7 @@ struct plan_sparse_groups {
     if (step.status->is_refused()) return;
     if (i < long_tiles) {
       for (std::size_t k = i; k < step.status->long_groups[step.which]; k += long_tiles)
-        (void)step.plan(t, step.lists.long_groups[k]);
+        step.plan(t, step.lists.long_groups[k]);
     } else if (std::size_t const first = (i - long_tiles) * Tile::size(); first < step.status->groups(step.which)) {
       plan_short_groups(t, first + t.rank());
     }

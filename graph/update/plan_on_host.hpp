@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan of a batch on a CPU. A thread that has loaded the page of a vertex into its cache makes small changes
 // immediately, instead of planning them and loading the page again later.
+// Most lists of neighbours fit into a register of a CPU with AVX-512; the targets for other lists are sorted.
 //  - Insertions are undone if an allocation for another vertex fails, so a page that an insertion replaces is freed
 //    only after the batch.
 //  - Erasures need no memory, because a vertex can stay in a page that is too large, so a page that an erasure replaces
@@ -9,6 +10,7 @@
 //    is executed here while there is a snapshot.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,13 +25,17 @@
 
 namespace wyrm::graph::detail {
 
-inline constexpr std::uint32_t groups_per_thread = 64;  // number of source groups that a CPU thread processes at a time
+inline constexpr std::uint32_t groups_per_thread =
+    256;  // number of source groups that a CPU thread processes at a time
+// A longer list is changed by several threads in a later step (see hubs.hpp), and a batch with a source group of more
+// arcs is planned by plan_large_groups.
+inline constexpr std::uint32_t long_on_host = 1u << 15;
 
 /// One CPU thread for groups_per_thread source groups: executes small changes, plans the other groups, lists groups
 /// whose page must be allocated or freed, and sums the changes.
 template <update_kind Op, class AllocatorRef>
 struct plan_on_host {
-  static constexpr std::size_t grain = 8;
+  static constexpr std::size_t grain = 4;
   plan_groups<Op, false, false> step;
   AllocatorRef allocator;
   std::uint64_t fails_from;  // see allocate_pages
@@ -41,20 +47,22 @@ struct plan_on_host {
     std::uint32_t const first = static_cast<std::uint32_t>(group) * groups_per_thread;
     std::uint32_t reallocations[groups_per_thread];
     std::uint32_t n = 0;
+    std::uint32_t waiting = 0;  // groups that are changed in later steps
     update_status::sums sums{};
     std::uint32_t const end = groups < first + groups_per_thread ? groups : first + groups_per_thread;
-    // Prefetches records, and pages of later groups, because no other threads hide the latency. (GCC removes calls of a
+    // Prefetches records and pages of later groups, because no other threads hide the latency. (GCC removes calls of a
     // function that only prefetches. Groups of other threads are not prefetched, because these threads may change their
-    // records.) Groups of a hash table are in random order; others are in the order of the records, which the CPU
-    // prefetches by itself. A record may extend over two cache lines.
-    for (std::uint32_t s = first; step.batch.table.keys != nullptr && s < end; ++s) {
-      auto const* const record = reinterpret_cast<char const*>(step.records + step.batch.groups[s].source);
-      __builtin_prefetch(record, 1);
-      __builtin_prefetch(record + sizeof(packed_record) - 1, 1);
-    }
-    for (std::uint32_t next = first, s = first; s < end; ++s) {
-      for (; next < end && next <= s + ahead; ++next) {
-        vertex_record const r = step.records[step.batch.groups[next].source];
+    // records.) A record may extend over two cache lines.
+    std::uint32_t next_record = first;
+    std::uint32_t next_page = first;
+    for (std::uint32_t s = first; s < end; ++s) {
+      for (; next_record < end && next_record <= s + 2 * ahead; ++next_record) {
+        auto const* const record = reinterpret_cast<char const*>(step.records + step.batch.groups[next_record].source);
+        __builtin_prefetch(record, 1);
+        __builtin_prefetch(record + sizeof(packed_record) - 1, 1);
+      }
+      for (; next_page < end && next_page <= s + ahead; ++next_page) {
+        vertex_record const r = step.records[step.batch.groups[next_page].source];
         for (std::uint32_t k = 0; k < r.degree && k < 128; k += 16) __builtin_prefetch(r.page + k, 1);
       }
       group_plan const plan = change(t, s);
@@ -62,6 +70,7 @@ struct plan_on_host {
       // With a snapshot, erasures are executed by the merge.
       bool const merges = Op == update_kind::erase && plan.capacity == keep && plan.changed > 0;
       n += is_capacity(plan.capacity) || plan.replaced != 0 || merges;
+      waiting += is_capacity(plan.capacity) || merges;
       sums.arcs += plan.changed;
       sums.edges += plan.edges;
       sums.distinct += plan.distinct;
@@ -70,94 +79,132 @@ struct plan_on_host {
     if (step.which == 0) step.status->sum_up(t, sums.arcs, sums.edges, sums.distinct);
     if (n == 0) return;
     exec::atomic_ref<std::uint64_t> const list(step.status->lists[step.which]);
-    std::uint64_t const at = list.fetch_add(std::uint64_t{n} << 32, exec::relaxed) >> 32;
+    std::uint64_t const at = list.fetch_add(std::uint64_t{n} << 32 | waiting, exec::relaxed) >> 32;
     for (std::uint32_t k = 0; k < n; ++k) step.lists.reallocations[at + k] = reallocations[k];
   }
 
  private:
   static constexpr std::uint32_t ahead = 16;
-  static constexpr std::uint32_t some = 8;  // maximum number of arcs that are processed without a sort
+  static constexpr std::uint32_t at_once = 64;  // arcs that are looked up before the next ones
 
   template <class Tile>
   group_plan change(Tile const& t, std::uint32_t s) const {
     source_group const g = step.batch.groups[s];
     vertex_record const r = step.records[g.source];
     bool const waits = Op == update_kind::erase ? !step.newest.none() : is_shared(step.newest, g.source, r.page);
-    if (waits || g.size > some || r.degree + g.size > hub_degree) return step.plan(t, s);
-    if constexpr (Op == update_kind::insert)
-      return insert(t, s, g, r);
-    else
-      return erase(t, s, g, r);
+    std::uint32_t const longest = Op == update_kind::insert ? r.degree + g.size : std::max(r.degree, g.size);
+    return waits || longest > few_values ? change_many(t, s, g, r, waits) : change_few(t, s, g, r);
   }
+
+  // Changes a list that fits into a register.
   template <class Tile>
-  group_plan insert(Tile const& t, std::uint32_t s, source_group const& g, vertex_record r) const {
-    group_plan& plan = step.plans[s];
-    std::uint32_t replaced = 0;
-    vertex_id* old = nullptr;
-    if (r.degree + g.size > r.capacity)
-      if (std::uint32_t const degree = r.degree + new_targets(g, r); degree > r.capacity) {
-        vertex_id* const page = allocate(t, s, capacity_for(degree));
-        if (page == nullptr) return step.plan(t, s);
-        copy_per_thread(r.page, page, r.degree);
-        old = r.page;
-        replaced = r.capacity + 1;
-        r = {page, r.degree, capacity_for(degree)};
-      }
-    group_plan const made = change_page(g, r);
-    plan.page = old;
-    plan.capacity = done;
-    plan.changed = made.changed;
-    plan.replaced = replaced;
-    return {{old, done, made.changed}, made.edges, made.distinct, 0, replaced};
-  }
-  template <class Tile>
-  group_plan erase(Tile const& t, std::uint32_t s, source_group const& g, vertex_record const& r) const {
-    group_plan const made = change_page(g, r);
-    std::uint32_t const degree = r.degree - made.changed;
-    if (made.changed == 0 || keeps_page(r.capacity, degree)) return made;
-    std::uint32_t const capacity = capacity_for(degree);
-    vertex_id* const page = capacity > 0 ? allocate(t, s, capacity) : nullptr;
-    if (capacity > 0 && page == nullptr) return made;
-    copy_per_thread(r.page, page, degree);
-    step.records[g.source] = vertex_record{page, degree, capacity};
-    allocator.deallocate(t, r.page);
-    return made;
-  }
-  // Changes a page arc by arc; the page has room for all new arcs. Moves arcs that change the graph to the front of the
-  // group.
-  group_plan change_page(source_group const& g, vertex_record const& r) const {
+  group_plan change_few(Tile const& t, std::uint32_t s, source_group const& g, vertex_record const& r) const {
     vertex_id* const targets = step.batch.targets + g.begin;
-    group_plan plan{{nullptr, done, 0}, 0, 0, 0, 0};
+    vertex_id list[few_values];
+    vertex_id* const to = Op == update_kind::insert && r.degree + g.size > r.capacity ? list : r.page;
+    std::uint32_t const changes = Op == update_kind::insert ? insert_few(r.page, r.degree, targets, g.size, to)
+                                                            : erase_few(r.page, r.degree, targets, g.size, to);
+    group_plan plan = no_change();
     for (std::uint32_t k = 0; k < g.size; ++k) {
       vertex_id const target = targets[k];
-      bool const counted = !step.undirected || g.source <= target;
-      std::uint32_t const degree = degree_after<Op>(r.degree, plan.changed);
-      bool const changes =
-          Op == update_kind::insert ? insert_value(r.page, degree, target) : erase_value(r.page, degree, target);
-      if (changes) {
-        targets[k] = targets[plan.changed];
-        targets[plan.changed++] = target;
-        plan.edges += counted;
-        plan.distinct += counted;
-      } else if (counted) {
-        plan.distinct += !is_repeated(targets, k);
+      bool const changed = (changes >> k & 1) != 0;
+      if (!step.undirected || g.source <= target) {
+        plan.edges += changed;
+        plan.distinct += changed || !is_repeated(targets, k);
       }
+      if (!changed) continue;
+      targets[k] = targets[plan.changed];  // arcs that change the graph move to the front of the group
+      targets[plan.changed++] = target;
     }
-    if (plan.changed > 0)
-      step.records[g.source] = vertex_record{r.page, degree_after<Op>(r.degree, plan.changed), r.capacity};
-    return plan;
+    std::uint32_t const degree = degree_after<Op>(r.degree, plan.changed);
+    auto const write = [&](vertex_id* page) {
+      if (page != to) std::copy_n(to, degree, page);
+    };
+    return execute(t, s, g, r, plan, write) ? plan : change_many(t, s, g, r, true);
   }
   [[nodiscard]] static bool is_repeated(vertex_id const* targets, std::uint32_t k) {
     bool repeated = false;
     for (std::uint32_t i = 0; i < k; ++i) repeated |= targets[i] == targets[k];
     return repeated;
   }
-  [[nodiscard]] std::uint32_t new_targets(source_group const& g, vertex_record const& r) const {
-    vertex_id const* const targets = step.batch.targets + g.begin;
-    std::uint32_t n = 0;
-    for (std::uint32_t k = 0; k < g.size; ++k)
-      n += !is_repeated(targets, k) && !contains({r.page, r.degree}, targets[k]);
-    return n;
+
+  // Sorts the targets, and finds them in the list. Then changes the list, or plans that.
+  template <class Tile>
+  group_plan change_many(Tile const& t, std::uint32_t s, source_group const& g, vertex_record const& r,
+                         bool waits) const {
+    vertex_id* const targets = step.batch.targets + g.begin;
+    std::uint32_t* const positions = step.batch.positions + g.begin;
+    vertex_id const* const sorted = sort_values(targets, positions, g.size);
+    group_plan plan = no_change();
+    std::uint32_t below = 0;
+    vertex_id last = no_vertex;
+    for (std::uint32_t first = 0; first < g.size; first += at_once) {
+      std::uint32_t const n = std::min(g.size - first, at_once);
+      vertex_id values[at_once];  // a copy, as targets or positions are overwritten
+      std::uint32_t at[at_once];
+      std::copy_n(sorted + first, n, values);
+      find_lower_bounds(r.page + below, r.degree - below, values, n, at);
+      for (std::uint32_t k = 0; k < n; ++k) {
+        found_arc const found = found_at<Op>(r, values[k], below + at[k]);
+        bool const counts = values[k] != last;
+        bool const is_edge = counts && (!step.undirected || g.source <= values[k]);
+        last = values[k];
+        plan.distinct += is_edge;
+        if (!counts || !found.changes) continue;
+        plan.edges += is_edge;
+        record_arc<Op>(step.batch, g.begin, plan.changed++, values[k], found.at);
+      }
+      below += at[n - 1];
+    }
+    std::uint32_t const degree = degree_after<Op>(r.degree, plan.changed);
+    auto const write = [&](vertex_id* page) {
+      if constexpr (Op == update_kind::insert)
+        insert_at(page, r.page, r.degree, targets, positions, plan.changed);
+      else
+        erase_at(page, r.page, r.degree, positions, plan.changed);
+    };
+    if (!waits && std::max(r.degree, degree) <= long_on_host && execute(t, s, g, r, plan, write)) return plan;
+    plan.capacity = capacity_to_allocate<Op>(r, plan.changed, is_shared(step.newest, g.source, r.page));
+    record(s, plan);
+    return plan;
+  }
+
+  // Executes the changes of a plan: write(page) writes the new list to a page. Returns false if there is no memory for
+  // an insertion.
+  template <class Tile, class Write>
+  bool execute(Tile const& t, std::uint32_t s, source_group const& g, vertex_record const& r, group_plan& plan,
+               Write const& write) const {
+    std::uint32_t const degree = degree_after<Op>(r.degree, plan.changed);
+    vertex_record now{r.page, degree, r.capacity};
+    if (plan.changed > 0 && !keeps_page(r.capacity, degree)) {
+      std::uint32_t const capacity = capacity_for(degree);
+      vertex_id* const page = capacity > 0 ? allocate(t, s, capacity) : nullptr;
+      if (page != nullptr || capacity == 0) now = {page, degree, capacity};
+      if (degree > now.capacity) return false;
+    }
+    if (plan.changed > 0) {
+      if (degree > 0) write(now.page);
+      step.records[g.source] = now;
+      plan.capacity = done;
+    }
+    if (now.page != r.page) {
+      if constexpr (Op == update_kind::insert) {
+        plan.page = r.page;
+        plan.replaced = r.capacity + 1;
+      } else {
+        allocator.deallocate(t, r.page);
+      }
+    }
+    if constexpr (Op == update_kind::insert) record(s, plan);  // for undo_changes
+    return true;
+  }
+  // The members that later steps read.
+  void record(std::uint32_t s, group_plan const& plan) const {
+    group_plan& to = step.plans[s];
+    to.page = plan.page;
+    to.capacity = plan.capacity;
+    to.changed = plan.changed;
+    to.replaced = plan.replaced;
   }
   template <class Tile>
   [[nodiscard]] vertex_id* allocate(Tile const& t, std::uint32_t s, std::uint32_t capacity) const {
@@ -189,7 +236,11 @@ struct undo_changes {
       r = {plan.page, r.degree - plan.changed, plan.replaced - 1};
       plan.page = page;
     } else {
-      for (std::uint32_t k = 0; k < plan.changed; ++k) erase_value(r.page, r.degree--, batch.targets[g.begin + k]);
+      std::uint32_t* const positions = batch.positions + g.begin;
+      vertex_id const* const sorted = sort_values(batch.targets + g.begin, positions, plan.changed);
+      find_lower_bounds(r.page, r.degree, sorted, plan.changed, positions);
+      erase_at(r.page, r.page, r.degree, positions, plan.changed);
+      r.degree -= plan.changed;
     }
     records[g.source] = r;
     plan.capacity = keep;
