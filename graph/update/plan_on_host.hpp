@@ -29,7 +29,7 @@ inline constexpr std::uint32_t groups_per_thread =
     256;  // number of source groups that a CPU thread processes at a time
 // A longer list is changed by several threads in a later step (see hubs.hpp), and a batch with a source group of more
 // arcs is planned by plan_large_groups.
-inline constexpr std::uint32_t long_on_host = 1u << 15;
+inline constexpr std::uint32_t long_on_host = 1u << 14;
 
 /// One CPU thread for groups_per_thread source groups: executes small changes, plans the other groups, lists groups
 /// whose page must be allocated or freed, and sums the changes.

@@ -81,10 +81,10 @@ TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_few_sources) {
 }
 
 // Source groups at the limits between the ways in which a sparse batch is planned: by a lane, by a tile, ranked by
-// several tiles, and too large for that.
+// several tiles, and too large for that; on a CPU in a register, sorted in registers, sorted by radix, and too large.
 TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_source_groups_at_limits) {
-  std::size_t const n = 20000;
-  for (std::uint32_t const size : {4u, 5u, 31u, 32u, 33u, 1023u, 1024u, 1025u}) {
+  std::size_t const n = 30000;
+  for (std::uint32_t const size : {4u, 5u, 16u, 17u, 31u, 32u, 33u, 96u, 97u, 1023u, 1024u, 1025u, 16384u, 16385u}) {
     SCOPED_TRACE(std::to_string(size) + " arcs of vertex 0");
     auto g = this->make(n, {.directed = true, .in_neighbours = false});
     graph_model model(n, true, false);
