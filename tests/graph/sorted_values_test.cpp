@@ -139,7 +139,8 @@ TEST(ascending_test, some_values_in_a_register) {
     for (int round = 0; round < 5000; ++round) {
       std::uint32_t const range = round % 2 == 0 ? 20 : 0xffffffff;
       std::set<vertex_id> some;
-      for (auto i = static_cast<unsigned>(random() % 17); i > 0; --i) some.insert(static_cast<vertex_id>(random() % range));
+      for (auto i = static_cast<unsigned>(random() % 17); i > 0; --i)
+        some.insert(static_cast<vertex_id>(random() % range));
       list values(random() % (17 - some.size()));
       for (vertex_id& v : values) v = static_cast<vertex_id>(random() % range);
       change_few(tested, some, values);
