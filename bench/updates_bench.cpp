@@ -5,6 +5,7 @@
 // merging the sorted batch into it (rebuild.hpp), is measured as well.
 //
 //   insert|erase/SPACE/ALLOCATOR/GRAPH/KIND/from:host|device/edges:N
+//                                                     KIND: random, pressure, rmat, or diagonal (fgraph.py)
 //   build/SPACE/ALLOCATOR/GRAPH/from:host|device      a graph from a CSR
 //   memory/SPACE/ALLOCATOR/GRAPH                      its memory after that, relative to the CSR
 //   churn/SPACE/ALLOCATOR/GRAPH                       the same after 50 and 100 rounds, which insert and erase 100,000
@@ -21,6 +22,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <random>
 #include <string>
 
 #include "../algorithms/pagerank.hpp"
@@ -37,7 +39,26 @@ namespace wyrm::bench {
 
 namespace {
 
+// An arc as the benchmark of F-Graph draws it: by an R-MAT without permutation, with 2^scale vertices. (Its parameters
+// are .5, .1 and .1, but its random numbers are in [0, 2).)
+graph::edge draw_diagonal(unsigned scale, std::mt19937_64& random) {
+  graph::edge e{0, 0};
+  for (unsigned level = 0; level < scale; ++level) {
+    double const draw = std::uniform_real_distribution(0., 2.)(random);
+    e.source = e.source * 2 + static_cast<graph::vertex_id>(draw >= .6);  // .25 and .05; .05 and .65
+    e.target = e.target * 2 + static_cast<graph::vertex_id>(draw >= .7 || (draw >= .5 && draw < .6));
+  }
+  return e;
+}
+
 std::vector<graph::edge> batch_of(std::string const& kind, std::size_t vertices, std::size_t size, std::uint64_t seed) {
+  if (kind == "diagonal") {
+    std::mt19937_64 random(seed);
+    auto const scale = static_cast<unsigned>(std::bit_width(vertices - 1)) - 1;
+    std::vector<graph::edge> edges(size);
+    for (graph::edge& e : edges) e = draw_diagonal(scale, random);
+    return edges;
+  }
   if (kind != "rmat")
     return datasets::update_batch(kind == "random" ? datasets::update_kind::random : datasets::update_kind::pressure,
                                   vertices, size, seed);
@@ -331,7 +352,7 @@ void add_cases(Space const& space) {
     for (bool const from_host : {true, false}) {
       for (auto const& [name, make] : sources()) {
         for (std::string const& allocator : graph::any_graph::allocators())
-          for (std::string const kind : {"random", "pressure", "rmat"})
+          for (std::string const kind : {"random", "pressure", "rmat", "diagonal"})
             for (bool const erases : {false, true})
               add((erases ? "erase" : "insert") + on + allocator + "/" + name + "/" + kind + where(from_host) + edges,
                   [=, graph = name](benchmark::State& s) {

@@ -39,6 +39,7 @@ class update_engine {
   template <update_kind Op>
   pending_update update(batch_input batch) {
     if constexpr (Op == update_kind::erase) batch.all = operation::erase;
+    if constexpr (!exec::has_tiles<Space>) batch.is_on_host = false;  // a CPU reads a batch where it is
     constexpr update_kind kind = has_values ? update_kind::mixed : Op;
     return enqueue<kind>(batch);
   }

@@ -17,10 +17,10 @@ def environment(threads):
     return dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive", CUDA_MODULE_LOADING="EAGER")
 
 
-def output_of(command, threads, limit=None, variables=None):
-    """Standard output of a program; limit: seconds that it may take."""
+def output_of(command, threads, limit=None, variables=None, folder=None):
+    """Standard output of a program; limit: seconds that it may take; folder: in which it runs."""
     try:
-        run = subprocess.run(command, env={**environment(threads), **(variables or {})}, stdout=subprocess.PIPE,
+        run = subprocess.run(command, cwd=folder, env={**environment(threads), **(variables or {})}, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True, errors="replace", timeout=limit)
     except subprocess.TimeoutExpired:
         raise Failure(f"not finished after {limit:g} s") from None

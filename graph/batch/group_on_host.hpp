@@ -132,6 +132,21 @@ struct scatter_to_buckets {
 /// up to four slots of two words per arc. (It also has two counts per arc.)
 [[nodiscard]] constexpr std::size_t keys_on_host(std::size_t slots) { return 4 * slots; }
 
+/// Instead of these three steps if there is one bucket: one thread writes all arcs to it.
+template <class Arc>
+struct fill_bucket {
+  arc_buckets<Arc> to;
+  void operator()(std::size_t) const {
+    arc_buckets<Arc> const local = to;
+    std::uint32_t n = 0;
+    for (std::size_t b = 0; b < local.blocks(); ++b) {
+      auto const out =
+          local.for_arcs(b, [&](vertex_id v, vertex_id target, std::size_t i) { local.arcs[n++] = Arc(v, target, i); });
+      to.what.record_special_edges(exec::scalar_tile{}, out.loops, out.outside);
+    }
+    to.next[to.blocks() - 1] = n;
+  }
+};
 /// One thread per bucket: counts its arcs by source, forms source groups, and writes their targets or keys, in the
 /// order of the batch.
 template <class Arc>
@@ -253,8 +268,8 @@ class bucket_grouping {
              unsigned which, std::uint32_t most) {
     std::size_t const most_arcs = arcs_of(what.which, edges);
     unsigned const slot_bits = static_cast<unsigned>(std::bit_width(std::max(what.table.slots, 1u) - 1));
-    // Buckets of about 4096 arcs, which fit into a cache and are large enough to amortise the cost of a bucket.
-    unsigned const bucket_bits = std::min({static_cast<unsigned>(std::bit_width(most_arcs / 4096)), slot_bits,
+    // Buckets of about 2048 arcs, which fit into a cache and are large enough to amortise the cost of a bucket.
+    unsigned const bucket_bits = std::min({static_cast<unsigned>(std::bit_width(most_arcs / 2048)), slot_bits,
                                            static_cast<unsigned>(std::bit_width(arc_buckets<Arc>::max_buckets - 1))});
     unsigned const shift = slot_bits - bucket_bits;
     std::uint32_t const buckets = ((std::max(what.table.slots, 1u) - 1) >> shift) + 1;
@@ -263,9 +278,13 @@ class bucket_grouping {
     arc_buckets<Arc> to{what, edges, reinterpret_cast<Arc*>(arcs_.data()), nullptr, buckets, shift, block};
     next_.reserve(to.blocks() * buckets);
     to.next = next_.data();
-    exec::for_each_tile<1>(space_, to.blocks(), count_buckets<Arc>{to});
-    exec::for_each(space_, 1, place_buckets<Arc>{to});
-    exec::for_each_tile<1>(space_, to.blocks(), scatter_to_buckets<Arc>{to});
+    if (buckets == 1) {
+      exec::for_each(space_, 1, fill_bucket<Arc>{to});
+    } else {
+      exec::for_each_tile<1>(space_, to.blocks(), count_buckets<Arc>{to});
+      exec::for_each(space_, 1, place_buckets<Arc>{to});
+      exec::for_each_tile<1>(space_, to.blocks(), scatter_to_buckets<Arc>{to});
+    }
     exec::for_each_tile<1>(space_, buckets, group_bucket<Arc>{to, groups, grouped, which, most});
   }
 

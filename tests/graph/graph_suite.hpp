@@ -617,7 +617,8 @@ TYPED_TEST_P(dynamic_graph_test, scratch_of_uploads_and_hubs_is_counted) {
   EXPECT_EQ(resident.memory().scratch, none);
   uploaded.insert(edges);
   resident.insert(graph::resident_edges(batch.data(), edges.size()));
-  EXPECT_GE(uploaded.memory().scratch, resident.memory().scratch + sizeof(graph::edge) * edges.size());
+  std::size_t const copied = exec::has_tiles<space> ? edges.size() : 0;  // a CPU reads the batch where it is
+  EXPECT_GE(uploaded.memory().scratch, resident.memory().scratch + sizeof(graph::edge) * copied);
 }
 
 REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected, agrees_with_the_model_directed,
