@@ -263,7 +263,7 @@ TEST_F(broker_test, wrong_options_are_refused) {
   l.priority = 0;
   (void)message_of([&] { lease made(l); }, error_code::bad_argument);
   l = client();
-  l.start_patience = 20ms;
+  l.start_patience = 0ms;  // one attempt
   EXPECT_NE(message_of([&] { lease made(l); }, error_code::io).find("wyrm broker"), std::string::npos);
   l.start = {folder_ + "/no such program"};
   l.start_patience = 1min;  // of which nothing is spent
@@ -390,7 +390,7 @@ TEST_F(broker_test, leases_in_threads_never_exceed_the_budget) {
   EXPECT_EQ(shared_->held, 0u);
   EXPECT_GT(shared_->most, budget_bytes / 2);
   EXPECT_LE(shared_->most, budget_bytes);
-  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == 0; }, 1s));
+  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == 0; }, 10s));
 }
 
 // As a residency manager uses its budget: it evicts what others want, and gives back whole blocks.
@@ -493,10 +493,10 @@ TEST_F(broker_test, waits_no_longer_than_its_patience) {
   auto const begin = std::chrono::steady_clock::now();
   EXPECT_EQ(waits.acquire(block, block), 0u);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, 99ms);
-  EXPECT_TRUE(happens([&] { return all.wanted_back() == 0; }, 1s)) << "nobody waits";
+  EXPECT_TRUE(happens([&] { return all.wanted_back() == 0; }, 10s)) << "nobody waits";
   lease hurries(client(0ms));
   all.give_back(3 * block);
-  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == budget_bytes - 3 * block; }, 1s));
+  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == budget_bytes - 3 * block; }, 10s));
   EXPECT_EQ(hurries.acquire(5 * block, 2 * block), 2 * block) << "a whole number of steps";
   EXPECT_EQ(all.held(), budget_bytes - 3 * block);
 }
@@ -519,7 +519,7 @@ TEST_F(broker_test, late_grant_goes_back) {
   EXPECT_EQ(l.acquire(7 * block, block), 0u);
   EXPECT_EQ(l.acquire(3 * block, block), 0u);
   server.signal(SIGCONT);
-  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == block; }, 1s));
+  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == block; }, 10s));
   EXPECT_EQ(l.held(), block);
   EXPECT_EQ(l.acquire(2 * block, block), 2 * block);
   EXPECT_EQ(l.held(), 3 * block);
@@ -536,7 +536,7 @@ TEST_F(broker_test, killed_clients_leave_their_bytes_at_100_moments) {
     process victim([&] { return churn(seed); });
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 20'000));
     victim.kill();
-    ASSERT_TRUE(happens([&] { return status_of_broker(socket_).held == kept; }, 1s)) << i;
+    ASSERT_TRUE(happens([&] { return status_of_broker(socket_).held == kept; }, 10s)) << i;
     ASSERT_EQ(status_of_broker(socket_).clients.size(), 3u) << i;
   }
   shared_->stop = true;
@@ -553,14 +553,14 @@ TEST_F(broker_test, killed_brokers_never_lead_to_more_than_the_budget) {
     server.kill();
     server = start_broker();
   }
-  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).clients.size() == 4; }, 2s)) << "all are back";
+  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).clients.size() == 4; }, 10s)) << "all are back";
   std::this_thread::sleep_for(100ms);
   shared_->stop = true;
   for (process& p : clients) EXPECT_EQ(p.wait(), 0);
   EXPECT_EQ(shared_->held, 0u);
   EXPECT_GT(shared_->most, budget_bytes / 2);
   EXPECT_LE(shared_->most, budget_bytes);
-  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == 0; }, 1s));
+  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == 0; }, 10s));
 }
 
 // A client that is stopped cannot tell the next broker what it holds.
@@ -714,7 +714,7 @@ TEST_F(broker_test, disconnected_client_that_lives_keeps_its_bytes) {
     lease other(client(50ms));
     EXPECT_EQ(other.acquire(budget_bytes, block), 40 * block);
   }
-  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == 0; }, 1s)) << "it is gone";
+  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == 0; }, 10s)) << "it is gone";
 }
 
 TEST_F(broker_test, another_version_gets_a_clear_answer) {
