@@ -41,7 +41,7 @@ def fgraph_times(output):
 def wyrm_times(output):
     """The same from the report of updates_bench; milliseconds."""
     times = {}
-    for case in json.loads(output)["benchmarks"]:
+    for case in json.loads(output or '{"benchmarks": []}')["benchmarks"]:
         operation, size = re.match(r"(insert|erase)/.*/edges:(\d+)/", case["name"]).groups()
         factor = {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[case["time_unit"]]
         times.setdefault(int(size), {})[operation] = case["real_time"] * factor
@@ -71,13 +71,15 @@ def main():
             cases = "|".join(map(str, SIZES))
             wyrm = [options.updates_bench, "--benchmark_format=json", "--benchmark_min_time=0.1",
                     f"--benchmark_filter=^(insert|erase)/cpu/ouroboros-s-p/{name}/diagonal/from:host/edges:({cases})/"]
+            peers = {"fgraph": lambda: fgraph_times(measure.output_of(
+                         fgraph, options.threads, folder=folder,  # where it writes files
+                         variables={"PARLAY_NUM_THREADS": str(options.threads)})),
+                     "wyrm": lambda: wyrm_times(measure.output_of(
+                         wyrm, options.threads,
+                         variables={"WYRM_DATA": os.path.dirname(os.path.abspath(options.graph))}))}
             for _ in range(options.rounds):
-                for peer, of_peer in (
-                        ("fgraph", fgraph_times(measure.output_of(fgraph, options.threads, folder=folder,
-                                                                  variables={"PARLAY_NUM_THREADS":
-                                                                             str(options.threads)}))),
-                        ("wyrm", wyrm_times(measure.output_of(wyrm, options.threads, variables={
-                            "WYRM_DATA": os.path.dirname(os.path.abspath(options.graph))})))):
+                for peer, run in peers.items():
+                    of_peer = run()
                     for size in SIZES:
                         if size not in of_peer:
                             raise measure.Failure(f"{peer} has no times of {size} arcs in {name}")

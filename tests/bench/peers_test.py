@@ -218,6 +218,63 @@ class Gap(Case):
         self.assertEqual(gap.algorithms({"directed": False, "sources": None}), kernels - {"betweenness"})
 
 
+class FGraph(Case):
+    def test_stand_ins(self):
+        """Stand-ins check their arguments. Times grow with each call, so the medians are those of the second round."""
+        calls = os.path.join(self.folder, "calls")
+        fgraph = self.write("fgraph", f"""\
+            #!{sys.executable}
+            import os, sys
+            mode, path, trials, start, largest = sys.argv[1:]
+            assert (mode, trials, start, largest, os.environ["PARLAY_NUM_THREADS"]) == ("graph", "4", "1", "1000000", "3")
+            assert open(path).read().split() == {self.ADJACENCY!r}
+            with open({calls!r}, "a") as f:
+                print("x", file=f)
+            n = len(open({calls!r}).readlines())
+            print("n = 6, m = 14\\n10, 9.0, 9.0")
+            for size in (1000, 10000, 100000, 1000000):
+                print(f"{{size}}, {{n * size * 1e-6:f}}, {{n * size * 2e-6:f}}")
+            """)
+        bench = self.write("updates_bench", f"""\
+            #!{sys.executable}
+            import json, os, re, sys
+            assert os.environ["WYRM_DATA"] == {self.folder!r}
+            filter = next(a for a in sys.argv if a.startswith("--benchmark_filter=")).partition("=")[2]
+            cases = []
+            for size in (1, 1000, 10000, 100000, 1000000):
+                for operation, factor in (("insert", .1), ("erase", .05)):
+                    name = f"{{operation}}/cpu/ouroboros-s-p/graph/diagonal/from:host/edges:{{size}}/manual_time"
+                    if re.search(filter, name):
+                        cases.append({{"name": name, "real_time": size * factor, "time_unit": "us"}})
+            assert len(cases) == 8
+            print(json.dumps({{"benchmarks": cases}}))
+            """)
+        for program in (fgraph, bench):
+            os.chmod(program, 0o755)
+        report = os.path.join(self.folder, "report.json")
+        graph = graph_path(self.folder, 6, both_ways(EDGES))
+        out = subprocess.run([sys.executable, os.path.join(PEERS, "fgraph.py"), "--rounds", "3", "--trials", "4",
+                              "--threads", "3", "--wyrm", WYRM, "--json", report, fgraph, bench, graph],
+                             check=True, stdout=subprocess.PIPE, text=True).stdout
+        with open(report, encoding="utf-8") as f:
+            updates = json.load(f)["updates"]
+        self.assertEqual([(u["arcs"], u["operation"]) for u in updates],
+                         [(size, o) for size in (1000, 10000, 100000, 1000000) for o in ("insert", "erase")])
+        for u in updates:  # the second call of F-Graph took 2 us an arc for insertions, 4 for erasures
+            self.assertAlmostEqual(u["speedup"], 20 if u["operation"] == "insert" else 80)
+            self.assertEqual(u["fgraph_ms"]["trials"], 3)
+        self.assertIn("| insert 1,000     | 2 (1 to 3) ", out)
+
+    ADJACENCY = "AdjacencyGraph 6 14 0 2 4 7 10 12 1 2 0 2 0 1 3 2 4 5 3 5 3 4".split()
+
+    def test_a_program_without_times(self):
+        fgraph = self.write("fgraph", "#!/bin/sh\necho nothing\n")
+        os.chmod(fgraph, 0o755)
+        out = subprocess.run([sys.executable, os.path.join(PEERS, "fgraph.py"), "--wyrm", WYRM, fgraph, fgraph,
+                              graph_path(self.folder, 6, both_ways(EDGES))], stderr=subprocess.PIPE, text=True)
+        self.assertEqual((out.returncode, out.stderr), (1, "fgraph.py: fgraph has no times of 1000 arcs in graph\n"))
+
+
 class Wyrm(Case):
     def test_values(self):
         arcs = both_ways(EDGES[:3] + EDGES[4:])  # two triangles
