@@ -39,7 +39,8 @@ class update_engine {
   template <update_kind Op>
   pending_update update(batch_input batch) {
     if constexpr (Op == update_kind::erase) batch.all = operation::erase;
-    if constexpr (!exec::has_tiles<Space>) batch.is_on_host = false;  // a CPU reads a batch where it is
+    // A CPU reads a batch where it is. (Values are copied, as they need not be aligned to their size there.)
+    if constexpr (!exec::has_tiles<Space> && !has_values) batch.is_on_host = false;
     constexpr update_kind kind = has_values ? update_kind::mixed : Op;
     return enqueue<kind>(batch);
   }
@@ -242,7 +243,7 @@ class update_engine {
   }
   // Throws the error for the first entry of a batch that is refused; there are `count`.
   [[noreturn]] void refuse(batch_input const& batch, std::uint64_t count) const {
-    host_copies const copies(g_.space, batch.is_on_host);
+    host_copies const copies(g_.space, batch.is_on_host || !exec::has_tiles<Space>);
     refusal_rule rule{g_.vertices, {}, {}, batch.all};
     if (g_.absent.size() > 0) rule.records = exec::copy_out(g_.space, g_.out.records(), g_.vertices);
     if (batch.operations != nullptr) rule.operations = copies.of(batch.operations, batch.size).to_vector();

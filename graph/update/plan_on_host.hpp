@@ -176,7 +176,8 @@ struct plan_on_host {
                Write const& write) const {
     std::uint32_t const degree = degree_after<Op>(r.degree, plan.changed);
     vertex_record now{r.page, degree, r.capacity};
-    if (plan.changed > 0 && !keeps_page(r.capacity, degree)) {
+    // An insertion replaces no page that has room, not even one that is too large: it has changed that page already.
+    if (Op == update_kind::insert ? degree > r.capacity : plan.changed > 0 && !keeps_page(r.capacity, degree)) {
       std::uint32_t const capacity = capacity_for(degree);
       vertex_id* const page = capacity > 0 ? allocate(t, s, capacity) : nullptr;
       if (page != nullptr || capacity == 0) now = {page, degree, capacity};

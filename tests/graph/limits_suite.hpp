@@ -120,6 +120,41 @@ TYPED_TEST_P(graph_limits, a_hub_with_room_needs_no_memory) {
   }
 }
 
+// An erasure without memory leaves a list in a page that is far too large for it. An insertion into that list must not
+// be visible after another vertex of the batch got no page.
+TYPED_TEST_P(graph_limits, lists_in_pages_that_are_too_large_are_restored) {
+  for (graph::vertex_id const neighbours : {16u, 64u, 2000u})
+    for (graph::vertex_id const stay : {1u, 2u, 3u, 20u}) {
+      if (stay >= neighbours / 4) continue;
+      SCOPED_TRACE(std::to_string(stay) + " of " + std::to_string(neighbours) + " neighbours stay");
+      std::size_t const n = 3000;
+      auto g = this->make(n, {.directed = true, .in_neighbours = false});
+      graph_model model(n, true, false);
+      std::vector<graph::edge> list;
+      for (graph::vertex_id v = 0; v < neighbours; ++v) list.push_back({0, 10 + v});
+      expect_equal(g.insert(list), model.insert(list));
+      g.fail_allocations_from(0);
+      std::vector<graph::edge> const gone(list.begin() + stay, list.end());
+      expect_equal(g.erase(gone), model.erase(gone));
+      for (std::uint64_t const fails_from : {1u, 2u, 3u}) {
+        g.fail_allocations_from(fails_from);
+        std::vector<graph::edge> batch{{0, 5}, {0, 2500}};
+        for (graph::vertex_id v = 1; v < 9; ++v) batch.push_back({v, 20});
+        auto const failed = error_of([&] { g.insert(batch); });
+        ASSERT_TRUE(failed);
+        EXPECT_EQ(failed->first, error_code::out_of_memory);
+        ASSERT_EQ(g.to_csr(), model.to_csr());
+        ASSERT_EQ(damage(g), "");
+      }
+      g.fail_allocations_from(g.never);
+      std::vector<graph::edge> const more{{0, 5}, {0, 10}, {3, 1}};
+      expect_equal(g.insert(more), model.insert(more));
+      expect_equal(g.erase(more), model.erase(more));
+      EXPECT_EQ(g.to_csr(), model.to_csr());
+      EXPECT_EQ(damage(g), "");
+    }
+}
+
 // For every n, the n-th request for memory fails in every operation of a graph: the operation throws, nothing changes,
 // and the graph works afterwards.
 TYPED_TEST_P(graph_limits, every_request_for_memory_may_fail) {
@@ -468,10 +503,11 @@ TYPED_TEST_P(graph_limits, versions_count_changes) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(graph_limits, loops_are_counted_where_a_hub_waits_for_memory,
-                            a_hub_with_room_needs_no_memory, every_request_for_memory_may_fail,
-                            in_neighbours_are_built_in_slices, one_update_is_pending_at_a_time,
-                            graphs_are_moved_and_assigned, a_graph_is_destroyed_while_an_update_waits_for_memory,
-                            the_last_allocation_may_fail, long_groups_of_the_second_table, versions_count_changes,
+                            a_hub_with_room_needs_no_memory, lists_in_pages_that_are_too_large_are_restored,
+                            every_request_for_memory_may_fail, in_neighbours_are_built_in_slices,
+                            one_update_is_pending_at_a_time, graphs_are_moved_and_assigned,
+                            a_graph_is_destroyed_while_an_update_waits_for_memory, the_last_allocation_may_fail,
+                            long_groups_of_the_second_table, versions_count_changes,
                             a_failed_batch_of_hubs_changes_nothing);
 
 }  // namespace wyrm::tests
