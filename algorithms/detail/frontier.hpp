@@ -96,9 +96,17 @@ struct found_vertices {
   [[nodiscard]] WYRM_HD bool is_full() const { return size == capacity; }
 };
 
+/// The number of parts of a vertex whose out-neighbours are processed.
+struct parts_of_row {
+  WYRM_HD static void prefetch(graph::graph_view const& g, graph::vertex_id v) { exec::prefetch(g.out_records() + v); }
+  [[nodiscard]] WYRM_HD static std::uint32_t of(graph::graph_view const& g, graph::vertex_id v) {
+    return frontier_item::parts(g.degree(v));
+  }
+};
+
 /// Adds vertices to a frontier in a kernel that clears no mark of it. A device lists each vertex in the call. A core
 /// collects vertices and prefetches their records, because it needs their degrees to list them; flush() lists the rest.
-template <class Tile>
+template <class Tile, class Parts = parts_of_row>
 class frontier_end {
  public:
   WYRM_HD frontier_end(graph::graph_view const& g, frontier const& to) : g_(g), to_(to) {}
@@ -114,21 +122,21 @@ class frontier_end {
   WYRM_HD void append(Tile const& t, graph::vertex_id v, bool has) {
     if constexpr (Tile::size() == 1) {
       if (!has) return;
-      exec::prefetch(g_.out_records() + v);
+      Parts::prefetch(g_, v);
       found_.vertices[found_.size++] = v;
       if (found_.is_full()) flush(t);
     } else {
-      to_.append(t, g_, v, has);
+      to_.append(t, v, has ? Parts::of(g_, v) : 0);
     }
   }
   WYRM_HD void flush(Tile const&) {
     if constexpr (Tile::size() == 1) {
       if (found_.size == 0) return;
       std::uint32_t all = 0;
-      for (std::uint32_t i = 0; i < found_.size; ++i) all += frontier_item::parts(g_.degree(found_.vertices[i]));
+      for (std::uint32_t i = 0; i < found_.size; ++i) all += Parts::of(g_, found_.vertices[i]);
       frontier_item* at = to_.items + exec::atomic_ref<std::uint32_t>(*to_.size).fetch_add(all, exec::relaxed);
       for (std::uint32_t i = 0; i < found_.size; ++i) {
-        std::uint32_t const parts = frontier_item::parts(g_.degree(found_.vertices[i]));
+        std::uint32_t const parts = Parts::of(g_, found_.vertices[i]);
         for (std::uint32_t p = 0; p < parts; ++p) *at++ = {found_.vertices[i], p};
       }
       found_.size = 0;

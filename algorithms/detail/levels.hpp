@@ -33,6 +33,18 @@ struct level_list {
     std::uint32_t const in = g.in_records()[v].degree;
     return frontier_item::parts(out > in ? out : in);
   }
+  /// The same for frontier_end.
+  struct parts_of_rows {
+    WYRM_HD static void prefetch(graph::graph_view const& g, graph::vertex_id v) {
+      exec::prefetch(g.out_records() + v);
+      if (g.directed()) exec::prefetch(g.in_records() + v);
+    }
+    [[nodiscard]] WYRM_HD static std::uint32_t of(graph::graph_view const& g, graph::vertex_id v) {
+      return parts(g, v);
+    }
+  };
+  template <class Tile>
+  using end = frontier_end<Tile, parts_of_rows>;
 };
 
 /// Sums of parts of vertices.
@@ -88,12 +100,14 @@ struct over_level {
     std::uint32_t const begin = levels.begins[level];
     std::uint32_t const count = levels.counts[level];
     if (tile == 0 && t.rank() == 0) levels.begins[level + 1] = begin + count;
-    frontier const next{nullptr, levels.items + begin + count, levels.counts + level + 1};
+    frontier const behind{nullptr, levels.items + begin + count, levels.counts + level + 1};
+    level_list::end<Tile> next(f.p.g, behind);
     auto const visit = [&](std::size_t i) { f.visit(t, level, begin + static_cast<std::uint32_t>(i), next); };
     if constexpr (Tile::size() == 1)
       for_each_in_share(levels.items + begin, count, tile, tiles, f, visit);
     else
       for (std::size_t i = tile; i < count; i += tiles) visit(i);
+    next.flush(t);
   }
 };
 
@@ -119,7 +133,7 @@ struct extend_paths {
   betweenness_pass p;
   [[nodiscard]] WYRM_HD graph::packed_record const* rows() const { return p.g.out_records(); }
   template <class Tile>
-  WYRM_HD void visit(Tile const& t, std::uint32_t level, std::uint32_t index, frontier const& next) const {
+  WYRM_HD void visit(Tile const& t, std::uint32_t level, std::uint32_t index, level_list::end<Tile>& next) const {
     frontier_item const item = p.levels.items[index];
     std::uint32_t const parts = level_list::parts(p.g, item.vertex);
     graph::neighbour_list const out = item.part_of(p.g.neighbours(item.vertex), parts);
@@ -134,7 +148,7 @@ struct extend_paths {
       bool const claims = depth == level_list::unreached &&
                           exec::atomic_ref<std::uint32_t>(p.depths[v])
                               .compare_exchange_strong(depth, level + 1, exec::relaxed, exec::relaxed);
-      if (t.any(claims)) next.append(t, v, claims ? level_list::parts(p.g, v) : 0);
+      if (t.any(claims)) next.append(t, v, claims);
     }
     if (level == 0) return;
     if (!one_row) {
@@ -156,7 +170,7 @@ struct collect_dependencies {
   betweenness_pass p;
   [[nodiscard]] WYRM_HD graph::packed_record const* rows() const { return p.g.out_records(); }
   template <class Tile>
-  WYRM_HD void visit(Tile const& t, std::uint32_t level, std::uint32_t index, frontier const&) const {
+  WYRM_HD void visit(Tile const& t, std::uint32_t level, std::uint32_t index, level_list::end<Tile>&) const {
     frontier_item const item = p.levels.items[index];
     std::uint32_t const parts = level_list::parts(p.g, item.vertex);
     graph::neighbour_list const out = item.part_of(p.g.neighbours(item.vertex), parts);
