@@ -128,10 +128,6 @@ struct scatter_to_buckets {
     std::copy_n(next, to.buckets, to.next + b * to.buckets);
   }
 };
-/// The number of words of the keys of a hash table on a CPU; slots: at least twice the number of arcs. Each bucket has
-/// up to four slots of two words per arc. (It also has two counts per arc.)
-[[nodiscard]] constexpr std::size_t keys_on_host(std::size_t slots) { return 4 * slots; }
-
 /// Instead of these three steps if there is one bucket: one thread writes all arcs to it.
 template <class Arc>
 struct fill_bucket {
@@ -147,6 +143,11 @@ struct fill_bucket {
     to.next[to.blocks() - 1] = n;
   }
 };
+
+/// The number of words of the keys of a hash table on a CPU; slots: at least twice the number of arcs. Each bucket has
+/// up to four slots of two words per arc. (It also has two counts per arc.)
+[[nodiscard]] constexpr std::size_t keys_on_host(std::size_t slots) { return 4 * slots; }
+
 /// One thread per bucket: counts its arcs by source, forms source groups, and writes their targets or keys, in the
 /// order of the batch.
 template <class Arc>

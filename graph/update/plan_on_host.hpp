@@ -25,8 +25,8 @@
 
 namespace wyrm::graph::detail {
 
-inline constexpr std::uint32_t groups_per_thread =
-    256;  // number of source groups that a CPU thread processes at a time
+// The number of source groups that a CPU thread processes at a time.
+inline constexpr std::uint32_t groups_per_thread = 256;
 // A longer list is changed by several threads in a later step (see hubs.hpp), and a batch with a source group of more
 // arcs is planned by plan_large_groups.
 inline constexpr std::uint32_t long_on_host = 1u << 14;
