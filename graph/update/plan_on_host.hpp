@@ -47,7 +47,7 @@ struct plan_on_host {
     std::uint32_t const first = static_cast<std::uint32_t>(group) * groups_per_thread;
     std::uint32_t reallocations[groups_per_thread];
     std::uint32_t n = 0;
-    std::uint32_t waiting = 0;  // groups that are changed in later steps
+    std::uint32_t waiting = 0;  // groups that are changed in later steps; counted in place of heavy changes
     update_status::sums sums{};
     std::uint32_t const end = groups < first + groups_per_thread ? groups : first + groups_per_thread;
     // Prefetches records and pages of later groups, because no other threads hide the latency. (GCC removes calls of a

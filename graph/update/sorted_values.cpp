@@ -6,6 +6,7 @@
 
 #include "../view.hpp"
 #include "page_edit.hpp"
+#include "plan.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -36,14 +37,7 @@ vertex_id* radix_sort(vertex_id* values, vertex_id* spare, std::uint32_t n) {
 namespace portable {
 
 vertex_id* sort_values(vertex_id* values, vertex_id* spare, std::uint32_t n) {
-  if (n > 32) return radix_sort(values, spare, n);
-  for (std::uint32_t i = 1; i < n; ++i) {
-    vertex_id const mine = values[i];
-    std::uint32_t at = i;
-    for (; at > 0 && values[at - 1] > mine; --at) values[at] = values[at - 1];
-    values[at] = mine;
-  }
-  return values;
+  return n > 32 ? radix_sort(values, spare, n) : sort(exec::scalar_tile{}, values, spare, n);
 }
 
 std::uint32_t insert_few(vertex_id const* list, std::uint32_t n, vertex_id const* added, std::uint32_t count,
