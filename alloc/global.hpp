@@ -145,7 +145,7 @@ namespace wyrm {
 /// the same time are served by one operation.
 [[nodiscard]] WYRM_HD inline void* malloc(std::size_t bytes, std::size_t align = alloc::alignment) {
   alloc::detail::global_view const* const view = alloc::detail::the_global_view();
-  return view != nullptr ? view->malloc(bytes, align) : nullptr;
+  return view != nullptr ? alloc::pool_ref(view).malloc(bytes, align) : nullptr;
 }
 /// Frees a block of malloc(), realloc() or make(); does nothing for nullptr. May be called by any thread of any kernel.
 WYRM_HD inline void free(void* p) {
@@ -156,13 +156,13 @@ WYRM_HD inline void free(void* p) {
 template <alloc::measuring_ref View = alloc::detail::global_view>
 [[nodiscard]] WYRM_HD void* realloc(void* p, std::size_t bytes) {
   View const* const view = alloc::detail::the_global_view();
-  return view != nullptr ? alloc::reallocate(*view, p, bytes) : nullptr;
+  return view != nullptr ? alloc::reallocate(alloc::pool_ref(view), p, bytes) : nullptr;
 }
 /// See alloc::make() and alloc::destroy().
 template <class T, class... Arguments>
 [[nodiscard]] WYRM_HD T* make(Arguments&&... arguments) {
   alloc::detail::global_view const* const view = alloc::detail::the_global_view();
-  return view != nullptr ? alloc::make<T>(*view, std::forward<Arguments>(arguments)...) : nullptr;
+  return view != nullptr ? alloc::make<T>(alloc::pool_ref(view), std::forward<Arguments>(arguments)...) : nullptr;
 }
 template <class T>
 WYRM_HD void destroy(T* object) {

@@ -21,7 +21,7 @@ class pool_ref {
  public:
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<View>();
 
-  explicit pool_ref(View const* view) : view_(view) {}
+  WYRM_HD explicit pool_ref(View const* view) : view_(view) {}
 
   template <class Tile>
   [[nodiscard]] WYRM_HD void* allocate(Tile const& t, std::size_t bytes, std::size_t align = alignment) const {
@@ -46,7 +46,7 @@ class pool_ref {
     return view_->claim(pages, bytes, k);
   }
   [[nodiscard]] WYRM_HD void* malloc(std::size_t bytes, std::size_t align = alignment) const {
-    return view_->malloc(bytes, align);
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return malloc_from(view_, bytes, align);), (return view_->malloc(bytes, align);))
   }
   WYRM_HD void free(void* p) const { view_->free(p); }
   /// Where the view has it: see align_ref.
@@ -62,6 +62,14 @@ class pool_ref {
   [[nodiscard]] WYRM_HD View const* view() const { return view_; }
 
  private:
+#if WYRM_CUDACC
+  // A function, so that a kernel with several calls fits the instruction cache.
+  [[nodiscard]] WYRM_NOINLINE __device__ static void* malloc_from(View const* view, std::size_t bytes,
+                                                                  std::size_t align) {
+    return view->malloc(bytes, align);
+  }
+#endif
+
   View const* view_;
 };
 
