@@ -87,6 +87,13 @@ class converged_tile {
         NV_IS_DEVICE, (return or_of(mask(), bits);),
         (std::uint32_t all = 0; for (unsigned lane = 0; lane < size(); ++lane) all |= shfl(bits, lane); return all;))
   }
+  [[nodiscard]] WYRM_HD std::uint32_t max(std::uint32_t value) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return max_of(mask(), value);),
+                      (std::uint32_t most = 0; for (unsigned lane = 0; lane < size(); ++lane) {
+                        std::uint32_t const other = shfl(value, lane);
+                        if (other > most) most = other;
+                      } return most;))
+  }
   template <class T>
   [[nodiscard]] WYRM_HD T sum_below(T value) const {
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return sum_of_lower_lanes(value);),
@@ -153,6 +160,13 @@ class converged_tile {
                       (std::uint32_t all = 0; for (std::uint32_t left = lanes; left != 0; left &= left - 1) all |=
                                               __shfl_sync(lanes, bits, static_cast<int>(first_lane(left)));
                        return all;))
+  }
+  __device__ static std::uint32_t max_of(std::uint32_t lanes, std::uint32_t value) {
+    NV_IF_ELSE_TARGET(NV_PROVIDES_SM_80, (return __reduce_max_sync(lanes, value);),
+                      (std::uint32_t most = 0; for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+                        std::uint32_t const other = __shfl_sync(lanes, value, static_cast<int>(first_lane(left)));
+                        if (other > most) most = other;
+                      } return most;))
   }
   template <class T>
   [[nodiscard]] __device__ T from_lane(T value, unsigned lane) const {

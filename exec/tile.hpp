@@ -18,8 +18,8 @@
 
 namespace wyrm::exec {
 
-/// The operations of a tile, of at most 32 lanes. A tile whose size may not be a power of two has its own any_bits, sum
-/// and sum_below. Lanes are numbered 0 ... size()-1; bit i of a ballot is the predicate of lane i.
+/// The operations of a tile, of at most 32 lanes. A tile whose size may not be a power of two has its own any_bits,
+/// max, sum and sum_below. Lanes are numbered 0 ... size()-1; bit i of a ballot is the predicate of lane i.
 template <class T>
 concept tile = requires(T const& t, bool predicate, std::uint64_t value, unsigned lane) {
   { t.size() } -> std::convertible_to<unsigned>;
@@ -225,6 +225,20 @@ WYRM_HD T sum(Tile const& t, T value) {
   } else {
     for (unsigned step = t.size() / 2; step > 0; step /= 2)
       value = static_cast<T>(value + t.shfl(value, t.rank() ^ step));
+    return value;
+  }
+}
+
+/// The maximum over all lanes, returned to every lane; collective.
+template <class Tile>
+WYRM_HD std::uint32_t max(Tile const& t, std::uint32_t value) {
+  if constexpr (requires { t.max(value); }) {
+    return t.max(value);
+  } else {
+    for (unsigned step = t.size() / 2; step > 0; step /= 2) {
+      std::uint32_t const other = t.shfl(value, t.rank() ^ step);
+      if (other > value) value = other;
+    }
     return value;
   }
 }

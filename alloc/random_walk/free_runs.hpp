@@ -18,15 +18,6 @@ struct free_runs {
   std::uint32_t suffix = 0;   // free units at its end
   std::uint32_t longest = 0;  // units of the longest run
   std::uint32_t at = 0;       // the position of the longest run
-
-  /// All fields but `units`, in one word, and back.
-  [[nodiscard]] WYRM_HD std::uint64_t packed() const {
-    return prefix | std::uint64_t{suffix} << 16 | std::uint64_t{longest} << 32 | std::uint64_t{at} << 48;
-  }
-  WYRM_HD static free_runs unpacked(std::uint32_t units, std::uint64_t word) {
-    return {units, static_cast<std::uint32_t>(word & 0xffff), static_cast<std::uint32_t>(word >> 16 & 0xffff),
-            static_cast<std::uint32_t>(word >> 32 & 0xffff), static_cast<std::uint32_t>(word >> 48)};
-  }
 };
 
 /// The runs of one word, in which the bits of free units are set.

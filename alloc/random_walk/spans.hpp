@@ -260,7 +260,9 @@ class spans_ref {
     first = t.shfl(first, 0);
     got.count = t.shfl(got.count, 0);
     is_full = got.count == 0;
-    for (std::uint32_t k = t.rank(); k < got.count; k += t.size()) record(first + k, got.first + k * shape_.chunks);
+    spans_ref const self = *this;  // in registers: the compiler reads members again after each store
+    for (std::uint32_t k = t.rank(); k < got.count; k += t.size())
+      self.record(first + k, got.first + k * self.shape_.chunks);
     t.sync();
     std::uint64_t const from = std::uint64_t{first} << shape_.pages_log2;
     std::uint64_t const to = from + (std::uint64_t{got.count} << shape_.pages_log2);
@@ -273,8 +275,13 @@ class spans_ref {
                              std::uint64_t& page) const {
     std::uint64_t const rest = keep_first_pages(t, from, to, asks, page);
     exec::release_fence();
-    for (std::uint64_t w = rest / Used::bits + t.rank(); w * Used::bits < to; w += t.size())
-      used_.clear_after_fence(w, pages_in(w, rest, to));
+    Used const used = used_;                       // in registers
+    std::uint64_t const behind = to / Used::bits;  // words in the middle are cleared as a whole, which is faster
+    for (std::uint64_t w = rest / Used::bits + 1 + t.rank(); w < behind; w += t.size())
+      used.clear_after_fence(w, static_cast<word>(~word{0}));
+    if (t.rank() == 0) used.clear_after_fence(rest / Used::bits, pages_in(rest / Used::bits, rest, to));
+    if (t.rank() == 0 && to % Used::bits != 0 && behind > rest / Used::bits)
+      used.clear_after_fence(behind, pages_in(behind, rest, to));
   }
   // Gives the first pages of [from, to) to lanes with `asks`, and returns the first remaining page; collective.
   template <class Tile>

@@ -79,25 +79,42 @@ class unit_runs {
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD run longest_run(Tile const t, range const all_words, std::uint32_t mine,
                                                       std::uint32_t words, std::uint64_t end) const {
+    constexpr std::uint32_t at_once = 2;  // words whose loads overlap
     free_runs here;
     bool begins_adjacent = false;  // the memory of the lane's first word follows that of the lane below
-    for (std::uint32_t i = 0; i < words; ++i) {
-      std::uint64_t const word = all_words.first + mine + i;
-      bool const exists = mine + i < all_words.words && word < end;
-      std::uint64_t const free = exists ? used().read(word) : 0;
-      bool const adjacent = mine + i > 0 && exists && are_neighbours(word);
-      if (i == 0) begins_adjacent = adjacent;
-      here = i == 0 ? runs_of(free) : join(here, runs_of(free), adjacent);
+    auto const read = [&](std::uint32_t i, std::uint64_t& free, bool& adjacent) {
+      std::uint64_t const word = all_words.first + i;
+      bool const exists = i < all_words.words && word < end;
+      free = exists ? used().read(word) : 0;
+      adjacent = i > 0 && exists && are_neighbours(word);
+    };
+    if (words == 1) {
+      std::uint64_t free = 0;
+      read(mine, free, begins_adjacent);
+      here = runs_of(free);
     }
-    for (unsigned step = 1; step < t.size(); step *= 2) {
-      bool const exists = t.rank() + step < t.size();
-      unsigned const other = exists ? t.rank() + step : t.rank();
-      std::uint64_t const packed = t.shfl(here.packed(), other);
-      bool const adjacent = t.shfl(begins_adjacent, other);
-      here = join(here, free_runs::unpacked(here.units, exists ? packed : 0), adjacent);
+    for (std::uint32_t i = 0; words > 1 && i < words; i += at_once) {
+      std::uint64_t free[at_once];
+      bool adjacent[at_once];
+      for (std::uint32_t k = 0; k < at_once; ++k) read(i + k < words ? mine + i + k : ~0u, free[k], adjacent[k]);
+      if (i == 0) begins_adjacent = adjacent[0];
+      for (std::uint32_t k = 0; k < at_once && i + k < words; ++k)
+        here = i + k == 0 ? runs_of(free[k]) : join(here, runs_of(free[k]), adjacent[k]);
     }
-    here = free_runs::unpacked(region_units, t.shfl(here.packed(), 0));
-    return {here.at, here.longest};
+    // A run that crosses lanes begins in the last words of one lane, fills the words of the next ones, and may end in
+    // the first words of another.
+    std::uint32_t const adjacent = t.ballot(begins_adjacent);
+    std::uint32_t const filled = adjacent & t.ballot(here.prefix == here.units);
+    auto const follow = static_cast<unsigned>(cuda::std::countr_one(filled >> t.rank() >> 1));
+    unsigned const next = t.rank() + 1 + follow;
+    bool const ends_there = next < t.size() && (adjacent >> next & 1) != 0;
+    std::uint32_t const prefix = t.shfl(here.prefix, ends_there ? next : t.rank());
+    std::uint32_t const crossing = here.suffix + follow * here.units + (ends_there ? prefix : 0);
+    bool const crosses = crossing > here.longest;
+    std::uint32_t const units = crosses ? crossing : here.longest;
+    std::uint32_t const at = mine * 64 + (crosses ? here.units - here.suffix : here.at);
+    std::uint32_t const best = exec::max(t, units << 16 | (0xffff - at));
+    return {0xffff - (best & 0xffff), best >> 16};
   }
   // The first run of this number of units in a range. It loads several words at the same time, and stops when it finds
   // the run.
@@ -111,16 +128,23 @@ class unit_runs {
     auto const words = static_cast<std::uint32_t>((behind < end ? behind : first < end ? end : first) - first);
     std::uint32_t before = 0;  // free units before the word
     for (std::uint32_t i = 0; i < words; i += at_once) {
-      bool const adjacent = i == 0 || self.are_neighbours(first + i);
       std::uint64_t free[at_once];
       for (std::uint32_t k = 0; k < at_once; ++k) free[k] = self.used().read(first + (i + k < words ? i + k : i));
-      if (!adjacent) before = 0;
+      if (before > 0 && !self.are_neighbours(first + i)) before = 0;
       for (std::uint32_t k = 0; k < at_once && i + k < words; ++k) {
+        if (free[k] == 0) {
+          before = 0;
+          continue;
+        }
         auto const prefix = static_cast<std::uint32_t>(cuda::std::countr_one(free[k]));
         if (before + prefix >= units) return {(i + k) * 64 - before, units};
+        if (prefix == 64) {
+          before += 64;
+          continue;
+        }
         std::uint32_t const at = first_run(free[k], units);
         if (at < 64) return {(i + k) * 64 + at, units};
-        before = prefix == 64 ? before + 64 : static_cast<std::uint32_t>(cuda::std::countl_one(free[k]));
+        before = static_cast<std::uint32_t>(cuda::std::countl_one(free[k]));
       }
     }
     return {0, 0};
@@ -129,6 +153,7 @@ class unit_runs {
   template <class Tile>
   [[nodiscard]] WYRM_HD bool claim_units(Tile const& t, std::uint64_t first, std::uint32_t mine, std::uint32_t words,
                                          std::uint32_t at, std::uint32_t n) const {
+    used_units const bits = used();                               // in a register, as in first_fit()
     std::uint32_t const begin = at / 64 > mine ? at / 64 : mine;  // the first of these words that the lane has
     std::uint32_t const behind = (at + n - 1) / 64 + 1;
     std::uint32_t const end = behind < mine + words ? behind : mine + words;
@@ -137,7 +162,7 @@ class unit_runs {
     std::uint64_t of_last = 0;
     for (; next < end && all; ++next) {
       std::uint64_t const wanted = units_in(next, at, n);
-      of_last = used().claim(first + next, wanted);
+      of_last = bits.claim(first + next, wanted);
       all = of_last == wanted;
     }
     t.sync();
@@ -145,7 +170,7 @@ class unit_runs {
       if (word * 64 > at) all = are_neighbours(first + word);
     if (t.all(all)) return true;
     for (std::uint32_t word = begin; word < next; ++word)
-      used().clear_pages(first + word, word + 1 < next ? units_in(word, at, n) : of_last);
+      bits.clear_pages(first + word, word + 1 < next ? units_in(word, at, n) : of_last);
     return false;
   }
 
@@ -168,11 +193,15 @@ class unit_runs {
   }
   // Frees units [first, end) of a region.
   WYRM_HD void clear_units(std::uint64_t first, std::uint64_t end) const {
+    used_units const bits = used();
     std::uint64_t const region = first / region_units * region_words;
     auto const at = static_cast<std::uint32_t>(first % region_units);
     auto const n = static_cast<std::uint32_t>(end - first);
+    bool const is_one = (end - 1) / 64 == first / 64;  // a release is cheaper than a fence
+    if (is_one) return bits.clear_pages(first / 64, units_in(static_cast<std::uint32_t>(first / 64 - region), at, n));
+    exec::release_fence();
     for (std::uint64_t word = first / 64; word * 64 < end; ++word)
-      used().clear_pages(word, units_in(static_cast<std::uint32_t>(word - region), at, n));
+      bits.clear_after_fence(word, units_in(static_cast<std::uint32_t>(word - region), at, n));
   }
 
   [[nodiscard]] WYRM_HD void* address(std::uint64_t unit) const {

@@ -8,11 +8,16 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "../../alloc/ledger.hpp"
 #include "../../alloc/random_walk/random_walk.hpp"
 #include "../../alloc/random_walk/rw_malloc.hpp"
+#include "../../exec/converged_tile.hpp"
+#include "../support/seed.hpp"
 #include "tested_allocators.hpp"
 #include "workload.hpp"
 
@@ -175,6 +180,31 @@ struct free_sized {
   }
 };
 
+// The search of rw-malloc in one region.
+struct region_search : alloc::detail::unit_runs {
+  using alloc::detail::unit_runs::parts;
+  using alloc::detail::unit_runs::run;
+  explicit region_search(parts const& p) : unit_runs(p) {}
+  template <class Tile>
+  [[nodiscard]] WYRM_HD run longest(Tile const& t, std::uint32_t region, std::uint64_t end) const {
+    std::uint32_t const words = (alloc::detail::region_words + t.size() - 1) / t.size();
+    return longest_run(t, whole(region), t.rank() * words, words, end);
+  }
+};
+// Region i by lane 0, stride, 2 * stride, ... of warp i.
+struct search_regions {
+  region_search search;
+  std::uint32_t stride;
+  std::uint64_t end;
+  region_search::run* found;
+  WYRM_HD void operator()(std::size_t i) const {
+    if (i % 32 % stride != 0) return;
+    exec::converged_tile const t = exec::converged_tile::gather(found);
+    region_search::run const longest = search.longest(t, static_cast<std::uint32_t>(i / 32), end);
+    found[i] = longest;
+  }
+};
+
 template <class Space>
 class rw_malloc_suite : public space_test<Space> {
  protected:
@@ -235,7 +265,62 @@ TYPED_TEST_P(rw_malloc_suite, a_wrong_size_that_ends_with_another_block_is_count
   this->expect_harmless(p, wrong, good);
 }
 
+// Compared with a loop over units; by tiles of all lanes of a warp, of some, and of one, so a lane has one word or
+// more.
+TYPED_TEST_P(rw_malloc_suite, the_longest_run_of_a_region_is_found) {
+  using alloc::detail::region_units;
+  using alloc::detail::units_per_chunk;
+  TypeParam const space;
+  std::mt19937_64 random(seeded(1));
+  std::size_t const regions = scaled(200, 50);
+  std::size_t const units = regions * region_units;
+  std::vector<std::uint64_t> used(units / 64);
+  for (std::uint64_t& word : used) {
+    word = random();
+    for (std::uint64_t k = random() % 6; k > 0; --k) word = k % 2 == 0 ? word & random() : word | random();
+    if (random() % 2 == 0) word = random() % 4 == 0 ? ~std::uint64_t{0} : 0;
+  }
+  std::vector<std::uint32_t> chunks(units / units_per_chunk);  // many adjacent to the one before
+  for (std::size_t k = 0; k < chunks.size(); ++k)
+    chunks[k] = k > 0 && random() % 3 != 0 ? chunks[k - 1] + 1 : static_cast<std::uint32_t>(random() % 1000);
+  std::size_t const end = units - units_per_chunk;  // the last region is not complete
+
+  exec::buffer<std::uint64_t, TypeParam> words(space, used.size());
+  exec::buffer<std::uint32_t, TypeParam> table(space, chunks.size());
+  exec::buffer<region_search::run, TypeParam> found(space, regions * 32);
+  exec::copy_in<std::uint64_t>(space, words.data(), used);
+  exec::copy_in<std::uint32_t>(space, table.data(), chunks);
+  alloc::extent<TypeParam> const memory(space, {.pool_bytes = 1 << 20, .reserve_bytes = 1 << 20});
+  alloc::ledger<TypeParam> const ledger(space, memory.base(), memory.capacity(), {.checked = false});
+  region_search const search(
+      {memory.ref(), ledger.ref(), nullptr, table.data(), nullptr, words.data(), nullptr, nullptr, 0});
+  for (std::uint32_t const stride : {1u, 2u, 3u, 7u, 31u, 32u}) {
+    SCOPED_TRACE("every " + std::to_string(stride) + "th lane");
+    exec::for_each(space, regions * 32, search_regions{search, stride, end / 64, found.data()});
+    auto const results = exec::copy_out(space, found.data(), found.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (i % 32 % stride != 0) continue;
+      std::size_t const first = i / 32 * region_units;
+      std::uint32_t longest = 0;
+      std::vector<std::uint32_t> length;  // of the run that ends with the unit
+      for (std::size_t unit = first; unit < first + region_units; ++unit) {
+        std::size_t const chunk = unit / units_per_chunk;
+        bool const goes_on = unit > first && (unit % units_per_chunk != 0 || chunks[chunk] == chunks[chunk - 1] + 1);
+        bool const is_free = unit < end && (used[unit / 64] >> unit % 64 & 1) == 0;
+        length.push_back(is_free ? (goes_on ? length.back() : 0) + 1 : 0);
+        longest = std::max(longest, length.back());
+      }
+      ASSERT_EQ(results[i].units, longest) << "region " << i / 32;
+      if (longest > 0) {
+        ASSERT_LE(results[i].at + longest, region_units);
+        ASSERT_EQ(length[results[i].at + longest - 1], longest) << "region " << i / 32;
+      }
+    }
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(rw_malloc_suite, sized_free, a_wrong_size_is_counted_and_harmless,
-                            a_wrong_size_that_ends_with_another_block_is_counted_and_harmless);
+                            a_wrong_size_that_ends_with_another_block_is_counted_and_harmless,
+                            the_longest_run_of_a_region_is_found);
 
 }  // namespace wyrm::tests

@@ -145,7 +145,6 @@ TEST(free_runs, of_words_and_regions) {
       behind[w] = w > 0 && random() % 3 != 0;
       got = w == 0 ? alloc::detail::runs_of(free[w])
                    : alloc::detail::join(got, alloc::detail::runs_of(free[w]), behind[w]);
-      got = alloc::detail::free_runs::unpacked(got.units, got.packed());
     }
     std::uint32_t longest = 0;
     std::vector<std::uint32_t> length;  // per unit: the length of the run that ends with it
