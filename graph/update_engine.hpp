@@ -68,9 +68,10 @@ class update_engine {
     execute<Op>(for_these, false);
   }
   /// Repeats steps until the update is complete, or returns if edges are out of range. Returns nullptr, and undoes the
-  /// update, if all pages should be rewritten before the batch is restarted; never without `how`.
+  /// update, if all pages should be rewritten before the batch is restarted. batch_bytes: the memory that the batch
+  /// may need after that; `state::cannot_restart`: never returns nullptr.
   template <update_kind Op, class ForTables>
-  update_status const* complete(ForTables const& for_these, typename state::restart how = {}) {
+  update_status const* complete(ForTables const& for_these, std::uint64_t batch_bytes) {
     pool_growth<Allocator> memory(*g_.allocator, g_.fails_from != state::never);
     for (bool may_stay = false;; execute<Op>(for_these, may_stay)) {
       update_status const& s = g_.status.wait();
@@ -87,10 +88,7 @@ class update_engine {
         std::uint64_t const missing = s.failed_bytes;
         g_.status.clear_failures();
         try {
-          if (g_.make_memory(memory, missing, how)) {
-            how.if_full = true;
-            continue;
-          }
+          if (g_.make_memory(memory, missing, batch_bytes)) continue;
         } catch (error const& e) {
           if (e.code() == error_code::out_of_memory && !may_stay) {
             may_stay = true;
@@ -212,19 +210,15 @@ class update_engine {
     g_.link->is_pending = false;  // also if this throws
     auto const all = g_.all_tables();
     std::size_t const size = batch.size;
-    typename state::restart how{.bytes = most_bytes(size)};
-    update_status const* s = complete<Op>(all, how);
-    while (s == nullptr) {
-      // Once more only without slack, if the pool has no room for slack and the batch.
-      bool const has_slack = g_.next_layout.sizes.slack > g_.new_sizes().slack;
-      how = has_slack ? typename state::restart{how.bytes, true} : typename state::restart{};
+    update_status const* s = complete<Op>(all, most_bytes(size));
+    if (s == nullptr) {
       try {
-        g_.relayout(g_.next_layout);
+        g_.relayout(g_.allocator->stats().committed);
       } catch (error const& e) {  // then the pool must grow
         if (e.code() != error_code::out_of_memory) throw;
       }
       launch<Op>(batch);
-      s = complete<Op>(all, how);
+      s = complete<Op>(all, state::cannot_restart);
     }
     if (s->out_of_range > 0) refuse(batch, s->out_of_range);
     return report<Op>(size, *s);
@@ -281,7 +275,6 @@ class update_engine {
       r.unchanged = all.distinct - r.inserted - r.updated - r.erased - r.missing;
     }
     g_.edge_count += r.inserted - r.erased;
-    g_.erased += r.erased;
     return r;
   }
   [[nodiscard]] auto combine() const {
