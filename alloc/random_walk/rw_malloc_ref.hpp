@@ -128,12 +128,10 @@ class rw_malloc_ref : detail::unit_runs {
     std::uint32_t const words = cuda::std::bit_floor(cuda::std::bit_ceil(t.size()) | words_needed(t, units, asks));
     return words < detail::region_words ? words : detail::region_words;
   }
-  // At least four times the largest request, 16 times for a tile of one lane, which probes words fast; collective. Its
-  // highest bit is the number of words.
+  // At least four times the largest request; collective. Its highest bit is the number of words.
   template <class Tile>
   [[nodiscard]] WYRM_HD static std::uint32_t words_needed(Tile const& t, std::uint32_t units, bool asks) {
-    std::uint32_t const per_word = t.size() == 1 ? 4 : 16;
-    std::uint32_t const needed = exec::any_bits(t, cuda::std::bit_ceil(asks ? units / per_word + 1 : 1u));
+    std::uint32_t const needed = exec::any_bits(t, cuda::std::bit_ceil(asks ? units / 16 + 1 : 1u));
     return needed < detail::region_words ? needed : detail::region_words;
   }
 

@@ -191,8 +191,9 @@ class unit_runs {
     while (found == 0 && ++word % region_words != 0) found = ends(word).load(exec::relaxed);
     return word * 64 + (found != 0 ? static_cast<unsigned>(cuda::std::countr_zero(found)) : 0);
   }
-  // Frees units [first, end) of a region.
+  // Frees units [first, end) of a region; there may be none.
   WYRM_HD void clear_units(std::uint64_t first, std::uint64_t end) const {
+    if (first == end) return;
     used_units const bits = used();
     std::uint64_t const region = first / region_units * region_words;
     auto const at = static_cast<std::uint32_t>(first % region_units);

@@ -288,12 +288,13 @@ TYPED_TEST_P(rw_malloc_suite, the_longest_run_of_a_region_is_found) {
   exec::buffer<std::uint64_t, TypeParam> words(space, used.size());
   exec::buffer<std::uint32_t, TypeParam> table(space, chunks.size());
   exec::buffer<region_search::run, TypeParam> found(space, regions * 32);
+  exec::buffer<alloc::detail::span_state, TypeParam> state(space, 1);
   exec::copy_in<std::uint64_t>(space, words.data(), used);
   exec::copy_in<std::uint32_t>(space, table.data(), chunks);
   alloc::extent<TypeParam> const memory(space, {.pool_bytes = 1 << 20, .reserve_bytes = 1 << 20});
   alloc::ledger<TypeParam> const ledger(space, memory.base(), memory.capacity(), {.checked = false});
   region_search const search(
-      {memory.ref(), ledger.ref(), nullptr, table.data(), nullptr, words.data(), nullptr, nullptr, 0});
+      {memory.ref(), ledger.ref(), state.data(), table.data(), nullptr, words.data(), nullptr, nullptr, 0});
   for (std::uint32_t const stride : {1u, 2u, 3u, 7u, 31u, 32u}) {
     SCOPED_TRACE("every " + std::to_string(stride) + "th lane");
     exec::for_each(space, regions * 32, search_regions{search, stride, end / 64, found.data()});
