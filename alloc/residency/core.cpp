@@ -71,6 +71,7 @@ core::core(std::unique_ptr<exec::block_ranges> ranges, options const& o) : optio
   check_ = options_.make_dirty_check
                ? options_.make_dirty_check(std::move(find))
                : std::make_unique<comparison>(std::move(find), ranges_->is_device_readable(), block_bytes());
+  move_seconds_ = 2 * static_cast<double>(block_bytes()) / bus_speed;
 }
 
 // No handle is left, so that no use is unfinished.
@@ -85,11 +86,11 @@ core::~core() {
 client_state* core::open_client(client_options const& o) {
   std::unique_ptr<policy> made = options_.make_policy ? options_.make_policy() : make_policy(lru_cost::name);
   lock const l(mutex_);
-  clients_.emplace_back();
+  clients_.emplace_back(options_.idle_after);
   client_state& c = clients_.back();
   c.options = o;
   c.policy = std::move(made);
-  c.last_use = last_use_;
+  c.in_place_seconds = static_cast<double>(block_bytes()) / bus_speed;
   return &c;
 }
 
@@ -172,11 +173,18 @@ void core::forget_released(region_state* r) noexcept {
   c->regions.remove_if([&](region_state const& other) { return &other == r; });
 }
 
+/// From the pool, or else the copy of a resident block (but not with options::lazy_transfers, where all new blocks take
+/// host memory): to copy that block when it is evicted takes less time than to create host memory.
 exec::physical_block core::take_host() {
   if (!host_pool_.empty()) {
     exec::physical_block const b = host_pool_.back();
     host_pool_.pop_back();
     return b;
+  }
+  for (std::size_t i = 0; i < blocks_.size() && !options_.lazy_transfers; ++i) {
+    if (++last_taken_ >= blocks_.size()) last_taken_ = 0;
+    if (block& b = blocks_[last_taken_]; b.device && b.host && b.users == 0 && !b.is_leaving)
+      return std::exchange(b.host, {});
   }
   host_pool_.reserve(host_blocks_ + 1);  // so that a block can be returned without memory
   exec::physical_block const b = ranges_->create(exec::memory_side::host);
@@ -251,13 +259,14 @@ void core::back_run(region_state& r, std::size_t first, std::size_t count, exec:
   ++r.owner->layout;
 }
 
+std::size_t core::without_memory(named_blocks const& name) {
+  auto const first = name.region->blocks.begin();
+  return static_cast<std::size_t>(std::count(first + static_cast<std::ptrdiff_t>(name.first),
+                                             first + static_cast<std::ptrdiff_t>(name.last), unbacked));
+}
+
 /// Backs blocks that have no memory: by device memory as far as there is free room, and by host memory.
 void core::back(std::span<named_blocks const> names, object_number object) {
-  auto const without_memory = [](named_blocks const& name) {
-    auto const first = name.region->blocks.begin();
-    return static_cast<std::size_t>(std::count(first + static_cast<std::ptrdiff_t>(name.first),
-                                               first + static_cast<std::ptrdiff_t>(name.last), unbacked));
-  };
   std::vector<block_number> made;
   auto const undo = [&] {
     for (block_number const n : made) free_block(n);

@@ -8,6 +8,7 @@
 // earlier launches run.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -56,6 +57,7 @@ struct block {
   bool is_usable = true;    // in checked mode: a launch uses it
   bool was_mapped = false;  // load() has mapped its device memory
   bool is_unused = false;   // was fetched while idle, and not used since
+  bool is_leaving = false;  // is being evicted
   bool is_changed = false;  // the next eviction copies it to the host, whatever its policy says
 };
 
@@ -70,17 +72,58 @@ struct region_state {
 };
 inline constexpr block_number unbacked = ~block_number{0};
 
+using time_point = std::chrono::steady_clock::time_point;
+
+/// How long a client has been idle, compared with its usual pauses between launches and transfers.
+class activity {
+ public:
+  explicit activity(std::chrono::nanoseconds shortest_pause)
+      : shortest_pause_(std::max(shortest_pause, std::chrono::nanoseconds(1))) {}
+  void note(time_point now) {
+    // A long pause is forgotten after some 100 short ones.
+    usual_pause_ = std::max<std::chrono::nanoseconds>(now - last_, usual_pause_ - usual_pause_ / 64);
+    last_ = now;
+  }
+  /// 1, plus the number of usual pauses that have passed.
+  [[nodiscard]] std::size_t age(time_point now) const {
+    return 1 +
+           static_cast<std::size_t>(std::max<std::int64_t>((now - last_) / std::max(usual_pause_, shortest_pause_), 0));
+  }
+
+ private:
+  std::chrono::nanoseconds shortest_pause_;
+  std::chrono::nanoseconds usual_pause_{};
+  time_point last_ = std::chrono::steady_clock::now();
+};
+
 struct client_state {
+  explicit client_state(std::chrono::nanoseconds shortest_pause) : activity(shortest_pause) {}
+
   client_options options;
   std::unique_ptr<residency::policy> policy;
   statistics counters;  // the figures that only grow
   std::size_t resident = 0;
   std::size_t arrays = 0;    // bytes beside the regions
   std::uint64_t layout = 0;  // counts regions that were made or released, and blocks that got memory
-  std::uint64_t last_use = 0;
-  bool is_exhausted = false;  // while victims are chosen
+  detail::activity activity;
+  // For its turns, see core_turns.cpp
+  double turn = 0;              // seconds of the device
+  double kept_until = 0;        // the client keeps its turn until `turn` has this value
+  double launch_seconds = 0;    // of the last launch that is done
+  double in_place_seconds = 0;  // of launches, for each block in host memory
+  double credit = 0;            // seconds
+  time_point last_active = {};  // when a launch or a transfer began or ended last
+  unsigned waiting = 0;         // launches that wait for their turn
+  unsigned transfers = 0;
+  std::size_t demand = 0;               // blocks that the last launch was to have on the device
+  std::size_t missing = 0;              // blocks of these that were not
+  std::size_t taken = 0;                // blocks for which take_room() has evicted blocks of others
+  std::size_t free_before = unlimited;  // blocks in the pool after the last launch
+  bool is_exhausted = false;            // while victims are chosen
   bool is_closed = false;
   std::list<region_state> regions;
+
+  [[nodiscard]] bool lacks_room() const { return missing > demand / 8; }
 };
 
 struct used_block {
@@ -98,6 +141,8 @@ struct use_state {
   std::function<bool()> is_mine;          // whether the calling thread holds it, and would wait for itself
   std::uint64_t layout = 0;               // of the client when it began
   std::uint64_t room = 0;                 // core::room_ when its blocks were moved
+  std::size_t missing = 0;                // blocks that are in host memory for want of room
+  stopwatch watch;                        // of a transfer
   bool is_finished = false;
   bool is_retired = false;
 };
@@ -159,7 +204,10 @@ class core {
   [[nodiscard]] std::size_t block_bytes() const { return ranges_->block_bytes(); }
 
  private:
-  static constexpr std::uint64_t period = 64;  // uses
+  static constexpr std::uint64_t period = 64;   // uses
+  static constexpr std::size_t few_pauses = 4;  // activity::age of clients that are not idle
+  static constexpr double bus_speed = 5e10;     // bytes a second, before anything was measured
+  static constexpr std::uint64_t unknown_room = ~std::uint64_t{0};
   using lock = std::unique_lock<std::mutex>;
   struct eviction {
     block_number number;
@@ -173,6 +221,7 @@ class core {
   [[nodiscard]] std::byte* address_of(block const& b) const { return b.region->base + b.index * block_bytes(); }
   [[nodiscard]] exec::physical_block take_host();
   void keep_host(exec::physical_block b) noexcept;
+  [[nodiscard]] static std::size_t without_memory(named_blocks const& name);
   void back(std::span<named_blocks const> names, object_number object = 0);
   void back_run(region_state& r, std::size_t first, std::size_t count, exec::memory_side side, object_number object,
                 std::vector<block_number>& made);
@@ -201,20 +250,37 @@ class core {
   template <class F>
   void for_each_part(named_blocks const& range, std::size_t offset, std::size_t bytes, F const& f) const;
 
+  // Turns
+  [[nodiscard]] static bool compete(client_state const& a, client_state const& b);
+  [[nodiscard]] static bool precedes(client_state const& a, client_state const& b);
+  [[nodiscard]] bool has_competitor(client_state const& c) const;
+  [[nodiscard]] time_point end_of_wait(client_state const& c, time_point now) const;
+  void await_turn(lock& l, client_state& c);
+  void charge(use_state const& u) noexcept;
+  void count_transfer(client_state& c);
+  void charge_transfer(client_state& c, stopwatch const& watch) noexcept;
+  [[nodiscard]] std::size_t fair_share(time_point now) const;
+  [[nodiscard]] std::size_t usable_room(client_state& c, std::size_t blocks);
+  void take_room(use_state& u);
+
   // Moves
   void move_in(lock& l, use_state& u);
+  [[nodiscard]] std::vector<used_block> missing_blocks(use_state const& u) const;
   [[nodiscard]] std::size_t make_room(client_state& c, std::size_t blocks);
+  void make_room_for_new(client_state& c, std::span<named_blocks const> names);
   [[nodiscard]] bool has_room(client_state& c);
+  void await_other_use(lock& l, use_state const& u);
   [[nodiscard]] std::size_t grow(std::size_t blocks, bool may_wait);
   [[nodiscard]] std::size_t kept_for_arrays() const;
   void count_use(client_state& c);
-  [[nodiscard]] client_state* victim_client(int priority, client_state const* claimant, std::size_t claim);
+  class loading;
+  [[nodiscard]] client_state* victim_client(int priority, client_state const* claimant, std::size_t claim,
+                                            time_point now);
   [[nodiscard]] std::size_t choose(client_state& c, std::size_t blocks, std::vector<eviction>& chosen);
   void choose_among_clients(std::size_t blocks, int priority, client_state const* claimant, std::size_t claim,
                             std::vector<eviction>& chosen);
   void evict(std::vector<eviction>& chosen);
-  template <class F>
-  void evict_chosen(F const& choices);
+  void evict_chosen(std::function<void(std::vector<eviction>&)> const& choices);
   void drain_copies() noexcept;
   void load(std::span<block_number const> numbers);
   void stage(block_number n) noexcept;
@@ -236,6 +302,7 @@ class core {
   std::vector<block_number> free_numbers_;
   std::vector<exec::physical_block> device_pool_;
   std::vector<exec::physical_block> host_pool_;
+  std::size_t last_taken_ = 0;     // the block whose copy take_host() has taken last
   std::size_t device_blocks_ = 0;  // acquired from the budget
   std::size_t host_blocks_ = 0;
   std::size_t arrays_ = 0;                      // bytes, of all clients
@@ -246,6 +313,9 @@ class core {
   launch_number last_launch_ = 0;
   std::uint64_t last_use_ = 0;
   std::uint64_t last_transfer_ = 0;
+  double turn_ = 0;          // client_state::turn of the launch that began last
+  double move_seconds_;      // of an exchange of two blocks
+  bool is_loading_ = false;  // without options::in_place: a launch waits for its blocks
 };
 
 }  // namespace wyrm::alloc::residency::detail

@@ -130,6 +130,7 @@ std::size_t core::choose(client_state& c, std::size_t blocks, std::vector<evicti
     std::optional<victim> const next = c.policy->next_victim(check);
     if (!next || blocks_[next->block].users > 0) break;
     c.policy->removed(next->block);
+    blocks_[next->block].is_leaving = true;
     --c.resident;
     chosen.push_back({next->block, next->write_back || blocks_[next->block].is_changed, false});
     ++found;
@@ -156,6 +157,7 @@ void core::evict(std::vector<eviction>& chosen) {
     drain_copies();
     for (eviction const& e : chosen) {
       block& b = blocks_[e.number];
+      b.is_leaving = false;
       if (!b.device) continue;
       if (e.takes_host && b.host) keep_host(std::exchange(b.host, {}));
       b.owner->policy->loaded(e.number, b.object);  // requests no memory, as it was resident before
@@ -179,7 +181,7 @@ void core::evict(std::vector<eviction>& chosen) {
     exchange(numbers, exec::memory_side::host, [&](block_number n) {
       block& b = blocks_[n];
       device_pool_.push_back(std::exchange(b.device, {}));
-      b.is_changed = false;
+      b.is_changed = b.is_leaving = false;
       b.owner->counters.wasted_moves += std::exchange(b.is_unused, false);
     });
   } catch (...) {
@@ -227,16 +229,15 @@ std::size_t core::grow(std::size_t blocks, bool may_wait) {
 }
 
 /// The client whose block goes next: of those with the lowest priority, at most `priority`, the one for which memory
-/// times age is largest. The age counts uses of all clients since its last one; `claim` is what the client that needs
-/// room adds to its memory. An idle client loses its memory step by step, and a busy one that takes everything evicts
-/// its own blocks first.
-client_state* core::victim_client(int priority, client_state const* claimant, std::size_t claim) {
+/// times age is largest, see activity. `claim` is what the client that needs room adds to its memory. An idle client
+/// loses its memory step by step, and a busy one that takes everything evicts its own blocks.
+client_state* core::victim_client(int priority, client_state const* claimant, std::size_t claim, time_point now) {
   client_state* best = nullptr;
   auto const weight = [&](client_state const& c) {
-    return (c.resident + (&c == claimant ? claim : 0)) * (last_use_ - c.last_use + 1);
+    return (c.resident + (&c == claimant ? claim : 0)) * c.activity.age(now);
   };
   for (client_state& c : clients_) {
-    if (c.resident == 0 || c.is_exhausted || c.options.priority > priority) continue;
+    if (weight(c) == 0 || c.is_exhausted || c.options.priority > priority) continue;
     if (best == nullptr || c.options.priority < best->options.priority ||
         (c.options.priority == best->options.priority && weight(c) > weight(*best)))
       best = &c;
@@ -245,8 +246,7 @@ client_state* core::victim_client(int priority, client_state const* claimant, st
 }
 
 /// Calls choices(chosen), which calls choose(), and evicts what was chosen, also if the choice of more fails.
-template <class F>
-void core::evict_chosen(F const& choices) {
+void core::evict_chosen(std::function<void(std::vector<eviction>&)> const& choices) {
   std::vector<eviction> chosen;
   try {
     choices(chosen);
@@ -257,17 +257,21 @@ void core::evict_chosen(F const& choices) {
   evict(chosen);
 }
 
-/// Chooses blocks one by one, from the client whose turn it is, until there are `blocks` of them.
+/// Chooses blocks one by one, from the client whose turn it is, until there are `blocks` of them. A claimant that has
+/// the most memory takes nothing from others: it can use its blocks in place.
 void core::choose_among_clients(std::size_t blocks, int priority, client_state const* claimant, std::size_t claim,
                                 std::vector<eviction>& chosen) {
   for (client_state& c : clients_) c.is_exhausted = false;
+  time_point const now = std::chrono::steady_clock::now();
   while (blocks > 0) {
-    client_state* const from = victim_client(priority, claimant, claim);
+    client_state* const from = victim_client(priority, claimant, claim, now);
     if (from == nullptr) return;
-    if (choose(*from, 1, chosen) == 0)
-      from->is_exhausted = true;
-    else
+    if (choose(*from, 1, chosen) > 0) {
       --blocks;
+      continue;
+    }
+    if (from == claimant && options_.in_place) return;
+    from->is_exhausted = true;
   }
 }
 
@@ -276,16 +280,19 @@ void core::choose_among_clients(std::size_t blocks, int priority, client_state c
 std::size_t core::make_room(client_state& c, std::size_t blocks) {
   std::size_t const most = c.options.limit / block_bytes();
   std::size_t wanted = std::min(blocks, most);
+  std::size_t have = 0;
   evict_chosen([&](std::vector<eviction>& chosen) {
     if (std::size_t const all = c.resident + wanted; all > most) {
       std::size_t const over = all - most;
       wanted -= over - choose(c, over, chosen);
     }
-    std::size_t have = device_pool_.size() + chosen.size();
+    have = std::min(device_pool_.size(), usable_room(c, wanted)) + chosen.size();
     if (have < wanted) have += grow(wanted - have, true);
+    std::size_t const before = chosen.size();
     if (have < wanted) choose_among_clients(wanted - have, c.options.priority, &c, wanted, chosen);
+    have += chosen.size() - before;
   });
-  return std::min(wanted, device_pool_.size());
+  return std::min({wanted, have, device_pool_.size()});
 }
 
 /// Whether a client could load another block. Makes the room.
@@ -295,6 +302,25 @@ bool core::has_room(client_state& c) {
   } catch (error const& failed) {
     if (failed.code() != error_code::out_of_memory) throw;
     return false;
+  }
+}
+
+/// Makes room for what a launch names and has no memory yet, so that it gets device memory at once.
+void core::make_room_for_new(client_state& c, std::span<named_blocks const> names) {
+  if (options_.lazy_transfers) return;
+  std::vector<std::byte const*> unbacked_at;  // a block may be named several times
+  for (named_blocks const& name : names)
+    for (std::size_t i = name.first; i < name.last && name.hint != use_hint::once; ++i)
+      if (name.region->blocks[i] == unbacked) unbacked_at.push_back(name.region->base + i * block_bytes());
+  std::sort(unbacked_at.begin(), unbacked_at.end());
+  auto const last = std::unique(unbacked_at.begin(), unbacked_at.end());
+  std::size_t const wanted = static_cast<std::size_t>(last - unbacked_at.begin());
+  if (wanted == 0) return;
+  try {
+    (void)make_room(c, wanted);
+  } catch (error const& failed) {
+    if (failed.code() != error_code::out_of_memory) throw;
+    ++c.counters.failed_moves;
   }
 }
 
@@ -325,6 +351,11 @@ void core::move_in(lock& l, use_state& u) {
     }
     std::erase_if(wanted, [&](used_block const& b) { return !blocks_[b.number].device; });
     announce(u, wanted);
+    if (!options_.in_place) {
+      if (wanted.size() == all && !is_used_in_place) return;
+      await_other_use(l, u);
+      continue;
+    }
     if (wanted.size() == all && !(is_used_in_place && has_room(*u.owner))) return;
     auto const earlier = std::find_if(uses_.begin(), uses_.end(), [&](auto const& other) {
       return other.get() != &u && other->is_finished && other->work;
@@ -336,6 +367,43 @@ void core::move_in(lock& l, use_state& u) {
     l.lock();
     collect();
   }
+}
+
+/// The blocks that a launch was to have on the device, and that are not there.
+std::vector<used_block> core::missing_blocks(use_state const& u) const {
+  std::vector<used_block> missing;
+  for (used_block const& b : u.blocks)
+    if (b.hint != use_hint::once && !blocks_[b.number].device) missing.push_back(b);
+  return missing;
+}
+
+/// Waits for the end of a use that may hold what a launch needs. Throws if there is none.
+void core::await_other_use(lock& l, use_state const& u) {
+  auto const awaited = std::find_if(uses_.begin(), uses_.end(), [&](auto const& other) { return other.get() != &u; });
+  std::size_t const needed =
+      static_cast<std::size_t>(std::count_if(u.blocks.begin(), u.blocks.end(),
+                                             [](used_block const& b) { return b.hint != use_hint::once; })) *
+      block_bytes();
+  if (awaited == uses_.end())
+    throw error(
+        error_code::out_of_memory,
+        "client '" + u.owner->options.name + "': a launch uses " + std::to_string(needed) +
+            " bytes, which do not fit into the budget of " + std::to_string(options_.budget->limit()) +
+            " bytes beside arrays and clients of higher priority; use less in a launch, or set options.in_place");
+  if ((*awaited)->is_finished && (*awaited)->work) {
+    std::shared_ptr<use_state> const other = *awaited;
+    l.unlock();
+    other->work->wait();
+    l.lock();
+  } else if ((*awaited)->work && (*awaited)->is_mine()) {
+    throw error(
+        error_code::bad_argument,
+        "client '" + u.owner->options.name +
+            "': a launch would wait for ever for a use that its own thread has not finished; call finish() first");
+  } else {
+    changed_.wait(l);
+  }
+  collect();
 }
 
 /// Before a transfer that replaces a whole resident block: backs it by its host memory, into which the transfer goes

@@ -81,7 +81,7 @@ void core::collect() noexcept {
       ++i;
       continue;
     }
-    u.owner->counters.launch_seconds += u.work->seconds();
+    charge(u);
     retire(u);
     i = uses_.erase(i);
   }
@@ -119,11 +119,27 @@ void core::wait_until_unpinned(lock& l, named_blocks const& range) {
   }
 }
 
+/// Without options::in_place: one launch at a time waits for its blocks, or two could wait for each other.
+class core::loading {
+ public:
+  explicit loading(core& c) : core_(c) { core_.is_loading_ = true; }
+  loading(loading const&) = delete;
+  ~loading() {
+    core_.is_loading_ = false;
+    core_.changed_.notify_all();
+  }
+
+ private:
+  core& core_;
+};
+
 std::shared_ptr<use_state> core::begin_use(client_state* c, std::vector<named_blocks> names,
                                            std::unique_ptr<exec::work_span> work) {
   ++waiting_launches_;
   lock l(mutex_);
+  await_turn(l, *c);
   --waiting_launches_;
+  loading const scope(*this);
   collect();
   give_back_wanted();
   if (names.empty())
@@ -132,6 +148,7 @@ std::shared_ptr<use_state> core::begin_use(client_state* c, std::vector<named_bl
         if (!r.is_pool) names.push_back({&r, 0, r.blocks.size(), true, use_hint::normal});
         if (r.is_pool && r.backed > 0) names.push_back({&r, 0, r.backed, true, use_hint::normal});
       }
+  make_room_for_new(*c, names);
   back(names);
   return begin(l, c, names, std::move(work),
                [thread = std::this_thread::get_id()] { return std::this_thread::get_id() == thread; });
@@ -141,7 +158,9 @@ std::shared_ptr<use_state> core::begin_use_of_backed(client_state* c, std::uniqu
                                                      std::function<bool()> is_mine) {
   ++waiting_launches_;
   lock l(mutex_);
+  await_turn(l, *c);
   --waiting_launches_;
+  loading const scope(*this);
   collect();
   give_back_wanted();
   std::vector<named_blocks> names;
@@ -189,7 +208,16 @@ std::shared_ptr<use_state> core::begin(lock& l, client_state* c, std::span<named
     count_use(*c);
     announce(*u, u->blocks);
     u->room = room_;
+    stopwatch const watch;
     move_in(l, *u);
+    if (options_.in_place) take_room(*u);
+    c->turn += watch.seconds();
+    c->demand = static_cast<std::size_t>(std::count_if(u->blocks.begin(), u->blocks.end(),
+                                                       [](used_block const& b) { return b.hint != use_hint::once; }));
+    u->missing = missing_blocks(*u).size();
+    c->missing = u->missing;
+    c->free_before = device_pool_.size();
+    if (u->missing > 0 && c->free_before > 0) u->room = unknown_room;  // the next launch may take the room
     u->work->start();
   } catch (...) {
     uses_.remove(u);
@@ -206,8 +234,8 @@ std::shared_ptr<use_state> core::begin(lock& l, client_state* c, std::span<named
 
 /// Counts a use, and begins a new period when it is time: arrays may leave more room then, and so may others.
 void core::count_use(client_state& c) {
-  c.last_use = ++last_use_;
-  if (last_use_ < period_end_) return;
+  c.activity.note(std::chrono::steady_clock::now());
+  if (++last_use_ < period_end_) return;
   period_end_ = last_use_ + period;
   most_arrays_[1] = std::exchange(most_arrays_[0], arrays_);
   ++room_;
@@ -217,6 +245,7 @@ void core::count_use(client_state& c) {
 /// that.
 void core::end_work(use_state& u) noexcept {
   u.is_finished = true;
+  u.owner->last_active = std::chrono::steady_clock::now();
   client_state const& ended = *u.owner;
   if (ended.resident == 0 || std::none_of(clients_.begin(), clients_.end(), [&](client_state const& c) {
         return c.options.priority > ended.options.priority;
@@ -249,13 +278,14 @@ void core::pause_use(std::shared_ptr<use_state> const& u) noexcept {
 bool core::resume_use(std::shared_ptr<use_state> const& u) {
   lock const l(mutex_);
   if (u->is_retired || u->layout != u->owner->layout) return false;
+  if (has_competitor(*u->owner)) return false;
   if (options_.budget->wanted_back() > 0 && u->work->is_done()) return false;
   if (u->room != room_)
     for (used_block const& b : u->blocks)
       if (!blocks_[b.number].device) return false;
   u->room = room_;
   if (u->work->is_done()) {
-    u->owner->counters.launch_seconds += u->work->seconds();
+    charge(*u);
     u->work->start();
   }
   u->is_finished = false;
@@ -281,11 +311,14 @@ std::shared_ptr<use_state> core::begin_transfer(lock& l, named_blocks const& ran
     retire(*u);
     throw;
   }
+  count_transfer(*u->owner);
+  u->watch = {};
   return u;
 }
 
 /// Under the mutex.
 void core::end_transfer(std::shared_ptr<use_state> const& u) noexcept {
+  charge_transfer(*u->owner, u->watch);
   uses_.remove(u);
   retire(*u);
 }

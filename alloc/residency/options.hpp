@@ -2,6 +2,7 @@
 // Options and statistics of a residency manager.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -49,6 +50,12 @@ struct options {
   /// New blocks get host memory, and move to the device when a launch uses them (the lazy transfers of GDM). Without
   /// this option, they get device memory at once while the budget has unused bytes, and the host writes directly to it.
   bool lazy_transfers = false;
+  /// Launches use blocks that do not fit in host memory. Without this option, a launch waits until all blocks that it
+  /// uses are on the device, and evicts any other blocks for that, as in GDM.
+  bool in_place = true;
+  /// A client becomes idle, and loses its memory to others step by step, when it has neither launched nor copied
+  /// anything for longer than this, and for longer than it usually pauses.
+  std::chrono::nanoseconds idle_after = std::chrono::milliseconds(5);
   /// A thread of the manager moves blocks that were written last to the device while no launch waits, and returns
   /// memory that the budget wants back.
   bool idle_fetch = false;

@@ -40,6 +40,7 @@ template <class Space>
   o.budget = std::make_shared<residency::fixed_budget>(budget);
   o.block_bytes = block;
   o.make_policy = [policy] { return residency::make_policy(policy); };
+  o.in_place = policy != residency::gdm_base::name;
   o.pooled_host_bytes = residency::unlimited;  // making blocks of host memory is not what is measured
   if constexpr (!std::is_base_of_v<exec::host_space, Space>)
     o.make_dirty_check = residency::by_signatures(space, block);

@@ -448,7 +448,9 @@ TEST(residency, whole_transfers_go_to_host_memory) {
 
 TEST(residency, limits_and_priorities) {
   auto const budget = std::make_shared<elastic_budget>(6 * block);
-  residency::manager<host> m(host(1), options_with(budget, block));
+  residency::options o = options_with(budget, block);
+  o.idle_after = std::chrono::microseconds(1);
+  residency::manager<host> m(host(1), o);
   auto low = m.make_client({"low", 0});
   auto limited = m.make_client({"limited", 0, 2 * block + 1});
   auto high = m.make_client({"high", 5});
@@ -466,22 +468,22 @@ TEST(residency, limits_and_priorities) {
   high.launch(nothing);
   EXPECT_EQ(resident_blocks(h, block), 4u);
   EXPECT_EQ(resident_blocks(l, block) + resident_blocks(s, block), 2u);
-  low.launch(nothing);  // takes all from its equal, and nothing from the high one
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  low.launch(nothing);  // takes all from its equal, which is idle, and nothing from the high one
   EXPECT_EQ(resident_blocks(l, block), 2u);
   EXPECT_EQ(resident_blocks(h, block), 4u);
   EXPECT_EQ(budget->taken(), 6 * block);
 }
 
-// A client that uses all memory all the time evicts its own blocks, and an idle client loses its blocks.
+// A client that uses all memory all the time evicts its own blocks.
 TEST(residency, clients_that_take_everything_stop_nobody) {
-  residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(8 * block), block));
+  residency::options o = options_with(std::make_shared<elastic_budget>(8 * block), block);
+  o.idle_after = std::chrono::hours(1);
+  residency::manager<host> m(host(1), o);
   auto attacker = m.make_client({"attacker"});
   auto small = m.make_client({"small"});
-  auto idle = m.make_client({"idle"});
   residency::region everything = attacker.reserve(16 * block);
   residency::region r = small.reserve(2 * block);
-  residency::region i = idle.reserve(2 * block);
-  idle.launch(nothing);
   std::vector<residency::region> leaks;
   std::size_t moved = 0;
   for (std::size_t round = 0; round < 40; ++round) {
@@ -492,7 +494,21 @@ TEST(residency, clients_that_take_everything_stop_nobody) {
     if (round == 4) moved = small.counters().moved_in_bytes;
   }
   EXPECT_EQ(small.counters().moved_in_bytes, moved);  // it stays resident
-  EXPECT_EQ(resident_blocks(i, block), 0u);
+}
+
+TEST(residency, idle_clients_lose_their_memory) {
+  residency::options o = options_with(std::make_shared<elastic_budget>(4 * block), block);
+  o.idle_after = std::chrono::microseconds(1);
+  residency::manager<host> m(host(1), o);
+  auto idle = m.make_client({"idle"});
+  auto busy = m.make_client({"busy"});
+  residency::region a = idle.reserve(4 * block);
+  residency::region b = busy.reserve(4 * block);
+  idle.launch(nothing);
+  EXPECT_EQ(resident_blocks(a, block), 4u);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  busy.launch(nothing);
+  EXPECT_EQ(resident_blocks(b, block), 4u);
 }
 
 TEST(residency, returns_wanted_memory) {
@@ -597,6 +613,130 @@ TEST(residency, moves_what_a_running_launch_uses_in_place) {
   EXPECT_EQ(spans[2]->waits, 1u);
   c.launch({{b}}, nothing);
   EXPECT_EQ(spans[4]->waits, 0u);
+}
+
+/// Launches take many seconds by their own account, and no time.
+struct slow_span final : exec::work_span {
+  void start() override {}
+  void stop() noexcept override {}
+  bool is_done() const override { return true; }
+  void wait() const noexcept override {}
+  double seconds() const override { return seconds_; }
+  explicit slow_span(double seconds) : seconds_(seconds) {}
+
+ private:
+  double seconds_;
+};
+struct slow_space : exec::host_space {
+  explicit slow_space(double seconds) : seconds_of_launch(seconds) {}
+  double seconds_of_launch;
+};
+std::unique_ptr<exec::work_span> make_work_span(slow_space const& space) {
+  return std::make_unique<slow_span>(space.seconds_of_launch);
+}
+
+// A launch that lacks room takes long, so the next turns belong to the client that has used less time.
+TEST(residency, clients_take_turns) {
+  residency::options o = options_with(std::make_shared<elastic_budget>(8 * block), block);
+  o.idle_after = std::chrono::hours(1);
+  residency::manager<slow_space> m(slow_space(16), o);
+  auto large = m.make_client({"large"});
+  auto small = m.make_client({"small"});
+  residency::region everything = large.reserve(12 * block);
+  residency::region r = small.reserve(2 * block);
+  write_blocks(r, block, 1);
+  write_blocks(everything, block, 11);
+  small.launch(nothing);
+  large.launch(nothing);  // is charged more than the 16 s of the small client
+  EXPECT_EQ(resident_blocks(r, block), 2u);
+  std::atomic<unsigned> launches = 0;
+  std::atomic<unsigned> before = 0;
+  {
+    std::jthread const other([&] {
+      large.launch(nothing);  // waits up to 2 s, unless the small client uses its turns
+      before = launches.load();
+    });
+    while (before == 0 && launches < 100) {
+      small.launch(nothing);
+      ++launches;
+    }
+  }
+  EXPECT_GT(before, 0u);
+  EXPECT_LT(before, 100u);
+}
+
+// Clients that each need all of the memory have it in turn.
+TEST(residency, large_clients_have_their_memory_in_turn) {
+  residency::options o = options_with(std::make_shared<elastic_budget>(8 * block), block);
+  o.idle_after = std::chrono::hours(1);
+  residency::manager<slow_space> m(slow_space(1), o);
+  auto first = m.make_client({"first"});
+  auto second = m.make_client({"second"});
+  residency::region a = first.reserve(8 * block);
+  residency::region b = second.reserve(8 * block);
+  write_blocks(a, block, 1);
+  write_blocks(b, block, 11);
+  first.launch(nothing);
+  for (unsigned i = 0; i < 4; ++i) {
+    second.launch(nothing);
+    EXPECT_EQ(resident_blocks(b, block) == 8, i > 0);  // in place, until it has credit
+    first.launch(nothing);
+    EXPECT_EQ(resident_blocks(a, block) == 8, i > 0);
+  }
+  EXPECT_EQ((first_words<host>(a, block)), (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ((first_words<host>(b, block)), (std::vector<std::uint64_t>{11, 12, 13, 14, 15, 16, 17, 18}));
+}
+
+// Launches wait for all of their blocks, as in GDM.
+TEST(residency, launches_that_may_not_run_in_place) {
+  residency::options o = options_with(std::make_shared<elastic_budget>(4 * block), block);
+  o.in_place = false;
+  residency::manager<host> m(host(1), o);
+  auto first = m.make_client({"first"});
+  auto second = m.make_client({"second"});
+  residency::region a = first.reserve(4 * block);
+  residency::region b = second.reserve(4 * block);
+  residency::region large = second.reserve(5 * block);
+  write_blocks(a, block, 1);
+  write_blocks(b, block, 11);
+  for (int i = 0; i < 3; ++i) {
+    first.launch({{a}}, nothing);
+    EXPECT_EQ(resident_blocks(a, block), 4u);
+    second.launch({{b}}, nothing);
+    EXPECT_EQ(resident_blocks(b, block), 4u);
+  }
+  auto const code_of = [&](residency::used_range const& range) -> std::optional<error_code> {
+    try {
+      second.launch({range}, nothing);
+    } catch (error const& e) {
+      return e.code();
+    }
+    return std::nullopt;
+  };
+  EXPECT_EQ(code_of({large}), error_code::out_of_memory);
+  second.launch({{b}}, nothing);  // nothing is left of the launch that failed
+  {
+    residency::use const open = first.use({{a, 0, block}});
+    EXPECT_EQ(code_of({b}), error_code::bad_argument);  // it would wait for itself
+    EXPECT_EQ(code_of({b, 0, 3 * block}), std::nullopt);
+  }
+  EXPECT_EQ((first_words<host>(a, block)), (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ((first_words<host>(b, block)), (std::vector<std::uint64_t>{11, 12, 13, 14}));
+}
+
+// Without lazy transfers, evictions take the copies of resident blocks before they create host memory.
+TEST(residency, evictions_reuse_copies) {
+  residency::options o = options_with(std::make_shared<elastic_budget>(2 * block), block);
+  o.lazy_transfers = false;
+  residency::manager<host> m(host(1), o);
+  auto c = m.make_client({"c"});
+  residency::region r = c.reserve(6 * block);
+  write_blocks(r, block, 1);
+  for (std::size_t i = 0; i < 24; ++i) c.launch({{r, i % 6 * block, block}}, nothing);
+  residency::statistics const s = c.counters();
+  EXPECT_EQ(s.staged_bytes, 4 * block);
+  EXPECT_EQ(s.host_bytes, 5 * block);
+  EXPECT_EQ((first_words<host>(r, block)), (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6}));
 }
 
 TEST(residency_death, checked_mode_finds_what_a_launch_did_not_name) {
@@ -713,7 +853,7 @@ TEST(residency, bound_launches_get_what_others_have_freed) {
   EXPECT_EQ(space.spans->size(), 2u);
   EXPECT_EQ(resident_blocks(r, block), 1u);
   taken.reset();
-  { host::guard const launch(bound); }
+  for (int i = 0; i < 2; ++i) host::guard const launch(bound);  // the other client might have needed it again
   EXPECT_EQ(resident_blocks(r, block), 3u);
 }
 

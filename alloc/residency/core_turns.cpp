@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients that compete. A launch whose blocks do not fit runs in place, but it takes much longer, and the bus and the
+// device that it occupies are not free for others. So clients share time and memory as soon as the last launch of one
+// of them lacked much room:
+//
+// - Turns: their launches run one after the other, and the next one is of the client that has used the device for the
+//   shortest time (start-time fair queueing), see await_turn(). Transfers count as well.
+// - Memory: a client that has the most memory takes nothing from others, see choose_among_clients(). Clients that each
+//   need more than an equal share have their blocks on the device in turn, see take_room().
+#include <algorithm>
+
+#include "../../exec/error.hpp"
+#include "core.hpp"
+
+namespace wyrm::alloc::residency::detail {
+
+namespace {
+using clock = std::chrono::steady_clock;
+double seconds_of(clock::duration d) { return std::chrono::duration<double>(d).count(); }
+clock::duration duration_of(double seconds) {
+  return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
+}
+}  // namespace
+
+/// Whether launches of the clients disturb each other.
+bool core::compete(client_state const& a, client_state const& b) {
+  return &a != &b && !a.is_closed && !b.is_closed && (a.lacks_room() || b.lacks_room());
+}
+
+/// Whether the next turn is that of a, not that of b.
+bool core::precedes(client_state const& a, client_state const& b) {
+  bool const a_keeps = a.turn < a.kept_until;
+  bool const b_keeps = b.turn < b.kept_until;
+  return a_keeps == b_keeps ? a.turn < b.turn : a_keeps;
+}
+
+/// Until when a client waits for what clients that precede it do next. A time that has passed: it does not wait.
+time_point core::end_of_wait(client_state const& c, time_point now) const {
+  double const moves = move_seconds_ * static_cast<double>(c.demand - std::min(c.demand, c.resident));
+  clock::duration const patience = duration_of((c.launch_seconds + moves) / 8);
+  time_point end{};
+  for (client_state const& other : clients_) {
+    if (!compete(c, other) || !precedes(other, c)) continue;
+    bool const is_busy = other.waiting > 0 || (c.lacks_room() && other.transfers > 0);
+    end = std::max(end, is_busy ? now + std::chrono::milliseconds(100) : other.last_active + patience);
+  }
+  return end;
+}
+
+/// Waits for the turn of a client: until the launches of its competitors are done, and none of these precedes it that
+/// waits for its turn, or copies while the client itself lacks room. Others that precede it may launch soon; for these
+/// it waits an eighth of the time that its own launch and moves take. Terminates: the client that precedes all others
+/// waits only for work that is enqueued.
+///
+/// Without options::in_place: waits until no launch waits for its blocks.
+void core::await_turn(lock& l, client_state& c) {
+  if (!options_.in_place) {
+    changed_.wait(l, [&] { return !is_loading_; });
+    return;
+  }
+  c.turn = std::max(c.turn, turn_);
+  for (client_state const& other : clients_)
+    if (other.waiting > 0 && compete(c, other)) {  // perhaps for this launch
+      double const pause = seconds_of(clock::now() - c.last_active);
+      if (pause <= other.launch_seconds / 8) c.turn += pause;
+      break;
+    }
+  ++c.waiting;
+  for (;;) {
+    collect();
+    auto const running = std::find_if(
+        uses_.begin(), uses_.end(), [&](auto const& u) { return u->is_finished && u->work && compete(c, *u->owner); });
+    if (running != uses_.end()) {
+      std::shared_ptr<use_state> const awaited = *running;
+      l.unlock();
+      awaited->work->wait();
+      l.lock();
+      continue;
+    }
+    time_point const now = clock::now();
+    time_point const end = end_of_wait(c, now);
+    if (end <= now) break;
+    changed_.wait_until(l, end);
+  }
+  --c.waiting;
+  turn_ = std::max(turn_, c.turn);
+  c.last_active = clock::now();
+  changed_.notify_all();
+}
+
+/// Counts the time of a launch that is done: up to four times if it ran in place, as it has also used the bus, which
+/// transfers and moves of others need.
+void core::charge(use_state const& u) noexcept {
+  client_state& c = *u.owner;
+  c.launch_seconds = u.work->seconds();
+  c.counters.launch_seconds += c.launch_seconds;
+  c.turn += c.launch_seconds;
+  if (u.missing > 0) {
+    auto const missing = static_cast<double>(u.missing);
+    c.turn += 3 * c.launch_seconds * missing / static_cast<double>(u.blocks.size());
+    c.in_place_seconds = (c.in_place_seconds + c.launch_seconds / missing) / 2;
+  }
+  c.last_active = clock::now();
+}
+
+/// A transfer begins or ends.
+void core::count_transfer(client_state& c) {
+  c.activity.note(clock::now());
+  c.turn = std::max(c.turn, turn_);
+  ++c.transfers;
+}
+void core::charge_transfer(client_state& c, stopwatch const& watch) noexcept {
+  c.last_active = clock::now();
+  c.activity.note(c.last_active);
+  c.turn += watch.seconds();
+  --c.transfers;
+}
+
+/// Whether other clients have launches that wait for their turn, or run, and that c competes with.
+bool core::has_competitor(client_state const& c) const {
+  return std::any_of(clients_.begin(), clients_.end(),
+                     [&](client_state const& other) { return other.waiting > 0 && compete(c, other); }) ||
+         std::any_of(uses_.begin(), uses_.end(), [&](auto const& u) {
+           return u->work && compete(c, *u->owner) && !(u->is_finished && u->work->is_done());
+         });
+}
+
+/// Device blocks for each client, if all that are not idle have the same.
+std::size_t core::fair_share(time_point now) const {
+  auto const busy = std::count_if(clients_.begin(), clients_.end(), [&](client_state const& c) {
+    return !c.is_closed && c.demand > 0 && c.activity.age(now) <= few_pauses;
+  });
+  return device_blocks_ / static_cast<std::size_t>(std::max<std::ptrdiff_t>(busy, 1));
+}
+
+/// The most blocks of the pool that a client should take. Room that another client has just freed is often needed
+/// again by that client soon. So a client that has the most memory takes only as much as was free after its last
+/// launch, too.
+std::size_t core::usable_room(client_state& c, std::size_t blocks) {
+  if (!options_.in_place) return blocks;
+  time_point const now = clock::now();
+  bool const has_company = std::any_of(clients_.begin(), clients_.end(), [&](client_state const& other) {
+    return &other != &c && !other.is_closed && other.activity.age(now) <= few_pauses;
+  });
+  if (!has_company) return blocks;
+  for (client_state& other : clients_) other.is_exhausted = false;
+  bool const has_most = victim_client(c.options.priority, &c, blocks, now) == &c;
+  return has_most ? std::min(blocks, c.free_before) : blocks;
+}
+
+/// After a launch has got what it gets without this: clients that each need more than an equal share have their blocks
+/// on the device in turn. A client gets credit for the time that its launches take because blocks are in host memory,
+/// or would take if it had not taken room. It takes room from such clients when its credit pays for the exchange of
+/// the blocks, and then keeps its turn for as long as the exchange took.
+void core::take_room(use_state& u) {
+  client_state& c = *u.owner;
+  std::vector<used_block> missing = missing_blocks(u);
+  c.taken -= std::min(c.taken, missing.size());
+  std::size_t const paying = missing.size() + c.taken;
+  double const most_credit = 2 * move_seconds_ * static_cast<double>(paying);
+  c.credit = std::min(c.credit + c.in_place_seconds * static_cast<double>(paying), std::max(c.credit, most_credit));
+  if (missing.empty() || c.credit < move_seconds_ * static_cast<double>(missing.size())) return;
+  std::erase_if(missing, [&](used_block const& b) { return blocks_[b.number].users > 1; });
+  std::size_t const most = c.options.limit / block_bytes();
+  std::size_t const wanted = std::min(missing.size(), most - std::min(most, c.resident));
+  std::size_t const share = fair_share(clock::now());
+  stopwatch const watch;
+  try {
+    std::size_t found = 0;
+    evict_chosen([&](std::vector<eviction>& chosen) {
+      for (client_state& other : clients_)
+        if (&other != &c && other.options.priority <= c.options.priority && other.demand > share)
+          found += choose(other, wanted - found, chosen);
+    });
+    std::vector<block_number> numbers;
+    for (used_block const& b : std::span(missing).first(std::min(found, device_pool_.size())))
+      numbers.push_back(b.number);
+    if (numbers.empty()) return;
+    load(numbers);
+    auto const moved = static_cast<double>(numbers.size());
+    c.taken += numbers.size();
+    c.credit -= move_seconds_ * moved;
+    for (client_state& other : clients_) other.kept_until = 0;
+    c.kept_until = c.turn + 2 * watch.seconds();  // once for the exchange itself
+    move_seconds_ = (move_seconds_ + watch.seconds() / moved) / 2;
+  } catch (error const& failed) {
+    if (failed.code() != error_code::out_of_memory) throw;
+    ++c.counters.failed_moves;
+  }
+  std::erase_if(missing, [&](used_block const& b) { return !blocks_[b.number].device; });
+  announce(u, missing);
+}
+
+}  // namespace wyrm::alloc::residency::detail
