@@ -145,7 +145,7 @@ class csr_build {
                    g_.settings.self_loops, first, g_.status.data());
       g_.in->count(0, edges.size);
       engine.template start<kind>(only_in, [] {});
-      engine.template complete<kind>(only_in, state::cannot_restart);
+      engine.template complete<kind>(only_in);
     }
   }
 

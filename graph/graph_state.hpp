@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,7 +47,6 @@ struct graph_state {
   static_assert(std::is_trivially_copyable_v<Value>);
   static constexpr bool has_values = width > 0;
   static constexpr std::uint64_t never = ~std::uint64_t{0};
-  static constexpr std::uint64_t cannot_restart = ~std::uint64_t{0};
   using chain = snapshot_chain<Space, Allocator>;
   using sources = typename chain::sources;
   using pending_link = update_link<graph_state>;
@@ -85,6 +85,7 @@ struct graph_state {
         arc_count(std::exchange(other.arc_count, 0)),
         edge_count(std::exchange(other.edge_count, 0)),
         changes(other.changes),
+        erased(other.erased),
         fails_from(other.fails_from),
         build_slice(other.build_slice) {
     if (link) link->graph = this;
@@ -219,40 +220,85 @@ struct graph_state {
   [[nodiscard]] layout_sizes new_sizes() const {
     return {width, Allocator::family.powers_of_two, static_cast<std::uint32_t>(settings.slack * 256)};
   }
-
-  [[nodiscard]] std::uint64_t layout_bytes() {
-    std::uint64_t bytes = 0;
-    for_tables([&](auto const& t) { bytes += detail::layout_bytes(space, t.records(), vertices, new_sizes()); });
-    return bytes;
+  // The bytes of all pages in new layouts, see detail::layout_slack.
+  [[nodiscard]] std::array<std::uint64_t, layouts> bytes_of_layouts() {
+    std::array<std::uint64_t, layouts> all{};
+    for_tables([&](auto const& t) {
+      auto const bytes = detail::bytes_of_layouts(space, t.records(), vertices, new_sizes());
+      for (unsigned k = 0; k < layouts; ++k) all[k] += bytes[k];
+    });
+    return all;
+  }
+  // The bytes of a pool with which the graph takes 13/8 of a CSR with offsets of 8 bytes.
+  [[nodiscard]] std::uint64_t moderate_pool() {
+    std::uint64_t rows = 0;
+    std::uint64_t tables = 0;
+    for_tables([&](auto const& t) {
+      rows += (vertices + std::uint64_t{1}) * sizeof(std::uint64_t) + arc_count * entry_bytes(width);
+      tables += t.table_bytes();
+    });
+    return std::max(rows / 8 * 13, tables) - tables;
   }
 
-  // Makes memory available by compaction or growth of the pool; batch_bytes: the memory that the batch may need after
-  // all pages are rewritten, or cannot_restart. Returns false if all pages should be rewritten
-  // instead: if the pool could hold the graph and the batch with a fifth to spare, and so many edges have changed that
-  // a layout is cheap in comparison; or if the pool could hold both, and cannot grow.
-  bool make_memory(pool_growth<Allocator>& memory, std::uint64_t missing, std::uint64_t batch_bytes) {
-    if (memory.compact_if_free(missing)) return true;
-    bool const may_relayout =
-        batch_bytes != cannot_restart && Allocator::family.resets && fails_from == never && snapshots->empty();
-    std::uint64_t const needs = may_relayout ? layout_bytes() + std::max(batch_bytes, missing) : cannot_restart;
+  // How all pages are rewritten.
+  struct new_layout {
+    layout_sizes sizes;
+    std::size_t pool_bytes;
+  };
+  // When all pages may be rewritten before a batch is restarted.
+  struct restart {
+    std::uint64_t bytes = never;  // that the batch may need after that; never: it cannot be restarted
+    bool if_full = false;         // only if the pool cannot grow
+  };
+
+  // Makes memory available by compaction or growth of the pool. Returns false if all pages should be rewritten instead,
+  // see next_layout: if so many edges have changed that a layout is cheap in comparison, and the pool could hold the
+  // graph and the batch with a fifth to spare; if so many were erased, with a sixteenth to spare; or if the pool could
+  // hold both, and cannot grow. A layout comes before a compaction: after so many changes few chunks are free, and the
+  // search for them takes about as long.
+  bool make_memory(pool_growth<Allocator>& memory, std::uint64_t missing, restart const& how) {
+    bool const may_restart =
+        how.bytes != never && Allocator::family.resets && fails_from == never && snapshots->empty();
+    std::uint64_t const more = std::max(how.bytes, missing);
     std::size_t const committed = allocator->stats().committed;
-    if (needs <= committed / 5 * 4 && changes >= (vertices + arc_count) / 16) return false;
+    std::uint64_t const many = (vertices + arc_count) / 16;
+    bool const churned = erased >= many;
+    if (may_restart && !how.if_full && changes >= many &&
+        find_layout(churned ? committed / 16 * 15 : committed / 5 * 4, more, churned))
+      return false;
+    if (memory.compact_if_free(missing)) return true;
     try {
-      // A page of each size may need a new chunk, so the pool grows by more than the missing bytes.
-      memory.find(missing, missing / 4 + (std::size_t{1} << 20), committed / 8);
+      // A page of each size may need a new chunk, so the pool grows by more than the missing bytes. A graph that only
+      // grows needs fewer steps if they are larger.
+      if (churned)
+        memory.find(missing, missing / 8 + (std::size_t{256} << 10), committed / 16);
+      else
+        memory.find(missing, missing / 4 + (std::size_t{1} << 20), committed / 8);
     } catch (error const& e) {
-      if (e.code() != error_code::out_of_memory || needs > committed) throw;
+      if (e.code() != error_code::out_of_memory || !may_restart || !find_layout(committed, more, false)) throw;
       return false;
     }
     return true;
   }
+  // Sets next_layout if a layout and `more` bytes fit into `most` bytes. If may_be_wide, the layout leaves slack where
+  // there is room, so that most vertices do not move in the next updates; and a pool that is too large shrinks.
+  bool find_layout(std::uint64_t most, std::uint64_t more, bool may_be_wide) {
+    std::array<std::uint64_t, layouts> const bytes = bytes_of_layouts();
+    if (bytes[0] + more > most) return false;
+    std::size_t const committed = allocator->stats().committed;
+    next_layout = {new_sizes(), committed};
+    if (!may_be_wide || bytes[1] + more > most) return true;
+    std::size_t const enough = std::max({settings.pool.pool_bytes, moderate_pool(), (bytes[1] + more) / 15 * 16});
+    next_layout = {new_sizes().with_at_least(layout_slack[1]), std::min(committed, enough)};
+    return true;
+  }
 
-  // Rewrites all pages, in a pool of at least this size. Changes nothing if it throws.
-  void relayout(std::size_t pool_bytes) {
-    alloc::options pool = pool_of(pool_bytes);
+  // Rewrites all pages, in a pool of at least pool_bytes. Changes nothing if it throws.
+  void relayout(new_layout const& to) {
+    alloc::options pool = pool_of(to.pool_bytes);
     // Beside the old pool there may be less managed memory left than the graph has.
     if (pool.memory == exec::memory_kind::managed && pool.reserve_bytes == 0)
-      pool.reserve_bytes = std::max(pool_bytes, allocator->stats().reserved);
+      pool.reserve_bytes = std::max(to.pool_bytes, allocator->stats().reserved);
     std::shared_ptr<Allocator> fresh;
     std::shared_ptr<chain> next_chain;
     std::vector<exec::buffer<packed_record, Space>> records;
@@ -262,7 +308,7 @@ struct graph_state {
       next_chain = std::make_shared<chain>(space, fresh);
       for_tables([&](auto const& t) {
         records.push_back(
-            rebuilt_table<width>(space, t.records(), vertices, arc_count, new_sizes(), *fresh, status, fails_from));
+            rebuilt_table<width>(space, t.records(), vertices, arc_count, to.sizes, *fresh, status, fails_from));
         if (absent.size() > 0) exec::for_each(space, vertices, detail::copy_absent{t.records(), records.back().data()});
       });
     } catch (error const& e) {
@@ -277,7 +323,7 @@ struct graph_state {
     for_tables([&](auto& t) { t.replace(std::move(*next++)); });
     allocator = std::move(fresh);
     snapshots = std::move(next_chain);
-    changes = 0;
+    changes = erased = 0;
   }
 
   [[nodiscard]] memory_report memory() const {
@@ -360,6 +406,8 @@ struct graph_state {
   std::uint64_t arc_count = 0;
   std::uint64_t edge_count = 0;
   std::uint64_t changes = 0;  // requested edges since the last layout
+  std::uint64_t erased = 0;   // erased edges since then
+  new_layout next_layout{};   // set by make_memory()
   std::uint64_t fails_from = never;
   std::size_t build_slice = 0;
 
