@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -86,6 +85,7 @@ struct graph_state {
         edge_count(std::exchange(other.edge_count, 0)),
         changes(other.changes),
         erased(other.erased),
+        churn_size(other.churn_size),
         fails_from(other.fails_from),
         build_slice(other.build_slice) {
     if (link) link->graph = this;
@@ -185,6 +185,7 @@ struct graph_state {
     });
     if (arc_count > 0) identity.change();
     arc_count = edge_count = 0;
+    changes = erased = churn_size = 0;
   }
   // Makes the vertices absent that are so in another graph with as many, in the same order of later use. They have no
   // edges here, and none is absent yet.
@@ -220,30 +221,18 @@ struct graph_state {
   [[nodiscard]] layout_sizes new_sizes() const {
     return {width, Allocator::family.powers_of_two, static_cast<std::uint32_t>(settings.slack * 256)};
   }
-  // The bytes of all pages in new layouts, see detail::layout_slack.
-  [[nodiscard]] std::array<std::uint64_t, layouts> bytes_of_layouts() {
-    std::array<std::uint64_t, layouts> all{};
-    for_tables([&](auto const& t) {
-      auto const bytes = detail::bytes_of_layouts(space, t.records(), vertices, new_sizes());
-      for (unsigned k = 0; k < layouts; ++k) all[k] += bytes[k];
-    });
-    return all;
-  }
-  // The bytes of a pool with which the graph takes 13/8 of a CSR with offsets of 8 bytes.
-  [[nodiscard]] std::uint64_t moderate_pool() {
-    std::uint64_t rows = 0;
-    std::uint64_t tables = 0;
-    for_tables([&](auto const& t) {
-      rows += (vertices + std::uint64_t{1}) * sizeof(std::uint64_t) + arc_count * entry_bytes(width);
-      tables += t.table_bytes();
-    });
-    return std::max(rows / 8 * 13, tables) - tables;
+  // The bytes of all pages of these sizes.
+  [[nodiscard]] std::uint64_t layout_bytes(layout_sizes const& sizes) {
+    std::uint64_t bytes = 0;
+    for_tables([&](auto const& t) { bytes += detail::layout_bytes(space, t.records(), vertices, sizes, status); });
+    return bytes;
   }
 
   // How all pages are rewritten.
   struct new_layout {
     layout_sizes sizes;
     std::size_t pool_bytes;
+    bool is_last;  // another one has no more room: without additional slack, in the largest pool
   };
   // When all pages may be rewritten before a batch is restarted.
   struct restart {
@@ -252,45 +241,73 @@ struct graph_state {
   };
 
   // Makes memory available by compaction or growth of the pool. Returns false if all pages should be rewritten instead,
-  // see next_layout: if so many edges have changed that a layout is cheap in comparison, and the pool could hold the
-  // graph and the batch with a fifth to spare; if so many were erased, with a sixteenth to spare; or if the pool could
-  // hold both, and cannot grow. A layout comes before a compaction: after so many changes few chunks are free, and the
-  // search for them takes about as long.
+  // as next_layout says: if so many edges have changed that a layout is cheap in comparison, and the pool could hold
+  // the graph and the batch with a fifth to spare, or, under churn, a roomy layout; or if the pool could hold both, and
+  // cannot grow.
   bool make_memory(pool_growth<Allocator>& memory, std::uint64_t missing, restart const& how) {
     bool const may_restart =
         how.bytes != never && Allocator::family.resets && fails_from == never && snapshots->empty();
     std::uint64_t const more = std::max(how.bytes, missing);
-    std::size_t const committed = allocator->stats().committed;
+    bool const churns = erased > 0 && erased >= changes / 4;
     std::uint64_t const many = (vertices + arc_count) / 16;
-    bool const churned = erased >= many;
-    if (may_restart && !how.if_full && changes >= many &&
-        find_layout(churned ? committed / 16 * 15 : committed / 5 * 4, more, churned))
-      return false;
+    bool const is_cheap = may_restart && !how.if_full && changes >= many;
+    // Before a compaction, which takes about as long: after so many changes few chunks are free.
+    if (is_cheap && churns && find_roomy_layout(more)) return false;
     if (memory.compact_if_free(missing)) return true;
+    alloc::statistics const pool = allocator->stats();
+    std::uint64_t const needs = may_restart ? layout_bytes(new_sizes()) + more : never;
+    // The pool may be smaller than it has been, and may not be able to grow by the last few chunks again.
+    std::size_t const most = settings.pool.reserve_bytes != 0 ? pool.reserved : pool.committed;
+    if (is_cheap && needs <= pool.committed / 5 * 4) {
+      next_layout = {new_sizes(), pool.committed, pool.committed == most};
+      return false;
+    }
     try {
       // A page of each size may need a new chunk, so the pool grows by more than the missing bytes. A graph that only
       // grows needs fewer steps if they are larger.
-      if (churned)
-        memory.find(missing, missing / 8 + (std::size_t{256} << 10), committed / 16);
+      if (churns)
+        memory.find(missing, missing / 8 + (std::size_t{256} << 10), pool.committed / 16);
       else
-        memory.find(missing, missing / 4 + (std::size_t{1} << 20), committed / 8);
+        memory.find(missing, missing / 4 + (std::size_t{1} << 20), pool.committed / 8);
     } catch (error const& e) {
-      if (e.code() != error_code::out_of_memory || !may_restart || !find_layout(committed, more, false)) throw;
+      if (e.code() != error_code::out_of_memory || needs > most) throw;
+      next_layout = {new_sizes(), most, true};
       return false;
     }
+    if (churns && churn_size > 0 && changes < 2 * many)
+      churn_size = std::max(churn_size, size_with(allocator->stats().committed));
     return true;
   }
-  // Sets next_layout if a layout and `more` bytes fit into `most` bytes. If may_be_wide, the layout leaves slack where
-  // there is room, so that most vertices do not move in the next updates; and a pool that is too large shrinks.
-  bool find_layout(std::uint64_t most, std::uint64_t more, bool may_be_wide) {
-    std::array<std::uint64_t, layouts> const bytes = bytes_of_layouts();
-    if (bytes[0] + more > most) return false;
-    std::size_t const committed = allocator->stats().committed;
-    next_layout = {new_sizes(), committed};
-    if (!may_be_wide || bytes[1] + more > most) return true;
-    std::size_t const enough = std::max({settings.pool.pool_bytes, moderate_pool(), (bytes[1] + more) / 15 * 16});
-    next_layout = {new_sizes().with_at_least(layout_slack[1]), std::min(committed, enough)};
+  // Under churn, pages have room for an eighth more neighbours, so that most vertices do not move in the next updates,
+  // and the pool gets the size that churn_size says. Sets next_layout if this leaves a sixteenth of the old pool free.
+  bool find_roomy_layout(std::uint64_t more) {
+    layout_sizes const sizes = new_sizes().with_at_least(32);
+    alloc::statistics const pool = allocator->stats();
+    std::uint64_t const needs = layout_bytes(sizes) + more;
+    if (needs > pool.committed / 16 * 15) return false;
+    churn_size = std::max(churn_size, std::uint64_t{26});
+    std::size_t const enough = std::max({settings.pool.pool_bytes, pool_for(churn_size), needs / 15 * 16});
+    next_layout = {sizes, std::min(pool.reserved, enough), false};
     return true;
+  }
+  // The bytes of vertex tables, and of a CSR with offsets of 8 bytes.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> table_and_csr_bytes() {
+    std::uint64_t tables = 0;
+    std::uint64_t csr = 0;
+    for_tables([&](auto const& t) {
+      tables += t.table_bytes();
+      csr += (vertices + std::uint64_t{1}) * sizeof(std::uint64_t) + arc_count * entry_bytes(width);
+    });
+    return {tables, csr};
+  }
+  // The size of the graph, in sixteenths of a CSR, with a pool of so many bytes; and the bytes of a pool for that size.
+  [[nodiscard]] std::uint64_t size_with(std::size_t pool_bytes) {
+    auto const [tables, csr] = table_and_csr_bytes();
+    return (tables + pool_bytes) * 16 / csr + 1;
+  }
+  [[nodiscard]] std::size_t pool_for(std::uint64_t size) {
+    auto const [tables, csr] = table_and_csr_bytes();
+    return std::max(csr * size / 16, tables) - tables;
   }
 
   // Rewrites all pages, in a pool of at least pool_bytes. Changes nothing if it throws.
@@ -407,7 +424,10 @@ struct graph_state {
   std::uint64_t edge_count = 0;
   std::uint64_t changes = 0;  // requested edges since the last layout
   std::uint64_t erased = 0;   // erased edges since then
-  new_layout next_layout{};   // set by make_memory()
+  // Sixteenths of a CSR that the graph may take after a roomy layout: more if the pool had to grow soon after the
+  // previous one. 0: there has been none.
+  std::uint64_t churn_size = 0;
+  new_layout next_layout{};  // set by make_memory()
   std::uint64_t fails_from = never;
   std::size_t build_slice = 0;
 

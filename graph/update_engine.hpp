@@ -70,7 +70,7 @@ class update_engine {
   /// Repeats steps until the update is complete, or returns if edges are out of range. Returns nullptr, and undoes the
   /// update, if all pages should be rewritten before the batch is restarted; never without `how`.
   template <update_kind Op, class ForTables>
-  update_status const* complete(ForTables const& for_these, typename state::restart how = {}) {
+  update_status const* complete(ForTables const& for_these, typename state::restart const& how = {}) {
     pool_growth<Allocator> memory(*g_.allocator, g_.fails_from != state::never);
     for (bool may_stay = false;; execute<Op>(for_these, may_stay)) {
       update_status const& s = g_.status.wait();
@@ -87,10 +87,7 @@ class update_engine {
         std::uint64_t const missing = s.failed_bytes;
         g_.status.clear_failures();
         try {
-          if (g_.make_memory(memory, missing, how)) {
-            how.if_full = true;
-            continue;
-          }
+          if (g_.make_memory(memory, missing, how)) continue;
         } catch (error const& e) {
           if (e.code() == error_code::out_of_memory && !may_stay) {
             may_stay = true;
@@ -215,13 +212,13 @@ class update_engine {
     typename state::restart how{.bytes = most_bytes(size)};
     update_status const* s = complete<Op>(all, how);
     while (s == nullptr) {
-      // Once more only without slack, if the pool has no room for slack and the batch.
-      bool const has_slack = g_.next_layout.sizes.slack > g_.new_sizes().slack;
-      how = has_slack ? typename state::restart{how.bytes, true} : typename state::restart{};
+      // If the batch then has no room, and the pool cannot grow, pages are written once more, with the least room.
+      how = {.bytes = g_.next_layout.is_last ? state::never : how.bytes, .if_full = true};
       try {
         g_.relayout(g_.next_layout);
       } catch (error const& e) {  // then the pool must grow
         if (e.code() != error_code::out_of_memory) throw;
+        g_.changes = 0;  // so that not each update tries it
       }
       launch<Op>(batch);
       s = complete<Op>(all, how);

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -175,29 +174,22 @@ struct rows_to_edges {
   }
 };
 
-/// The slack that a new layout may have: none, or an eighth of the neighbours; in 256ths.
-inline constexpr std::uint32_t layout_slack[] = {0, 32};
-inline constexpr unsigned layouts = 2;
-
-/// One tile for several vertices: sums the bytes of their pages in layouts of several sizes. (On a CPU, an atomic
-/// addition per vertex would take most of the time.)
+/// One tile for several vertices: sums the bytes of the pages of a new layout. (On a CPU, an atomic addition per vertex
+/// would take most of the time.)
 struct sum_page_bytes {
   static constexpr std::size_t each = 256;
   packed_record const* records;
   std::size_t vertices;
-  std::uint64_t* sums;  // one for each layout
-  layout_sizes sizes[layouts];
+  std::uint64_t* sum;
+  layout_sizes sizes;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
     std::size_t const end = (i + 1) * each < vertices ? (i + 1) * each : vertices;
-    std::uint64_t bytes[layouts] = {};
+    std::uint64_t bytes = 0;
     for (std::size_t v = i * each + t.rank(); v < end; v += Tile::size())
-      for (unsigned k = 0; k < layouts; ++k)
-        bytes[k] += page_bytes(sizes[k].capacity(records[v].degree), sizes[k].width);
-    for (unsigned k = 0; k < layouts; ++k) {
-      std::uint64_t const all = exec::sum(t, bytes[k]);
-      if (t.rank() == 0 && all > 0) add(sums[k], all);
-    }
+      bytes += page_bytes(sizes.capacity(records[v].degree), sizes.width);
+    bytes = exec::sum(t, bytes);
+    if (t.rank() == 0 && bytes > 0) add(*sum, bytes);
   }
 };
 
@@ -354,19 +346,15 @@ exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_reco
   }
 }
 
-/// The bytes of all pages of a table in new layouts, see layout_slack; `least`: the sizes of the first one.
+/// The bytes of all pages of a table in a new layout. Needs no memory: the sum is in a counter of the next layout.
 template <class Space>
-std::array<std::uint64_t, layouts> bytes_of_layouts(Space const& space, packed_record const* records,
-                                                    vertex_id vertices, layout_sizes const& least) {
-  exec::buffer<std::uint64_t, Space> sums(space, layouts);
-  space.fill(sums.data(), 0, sums.bytes());
-  sum_page_bytes work{records, vertices, sums.data(), {}};
-  for (unsigned k = 0; k < layouts; ++k) work.sizes[k] = least.with_at_least(layout_slack[k]);
+std::uint64_t layout_bytes(Space const& space, packed_record const* records, vertex_id vertices,
+                           layout_sizes const& sizes, status_memory<Space>& status) {
+  std::uint64_t* const sum = &status.carved()->hub_bytes.sum;
+  space.fill(sum, 0, sizeof(std::uint64_t));
   std::size_t const tiles = (std::size_t{vertices} + sum_page_bytes::each - 1) / sum_page_bytes::each;
-  exec::for_each_tile<32>(space, tiles, work);
-  std::array<std::uint64_t, layouts> bytes{};
-  space.copy_out(bytes.data(), sums.data(), sums.bytes());
-  return bytes;
+  exec::for_each_tile<32>(space, tiles, sum_page_bytes{records, vertices, sum, sizes});
+  return exec::read(space, sum);
 }
 
 }  // namespace wyrm::graph::detail
