@@ -64,6 +64,7 @@ class csr_build {
       if (g_.in) insert_reverse(there, words);
       g_.arc_count = there.arcs;
       g_.edge_count = g_.settings.directed ? there.arcs : (there.arcs + self_loops) / 2;
+      g_.changes = g_.erased = g_.churn_size = 0;
     } catch (...) {
       g_.space.wait_for_all();  // for copies from the CSR, as the caller may free it
       g_.remove_all();
@@ -145,7 +146,7 @@ class csr_build {
                    g_.settings.self_loops, first, g_.status.data());
       g_.in->count(0, edges.size);
       engine.template start<kind>(only_in, [] {});
-      engine.template complete<kind>(only_in, state::cannot_restart);
+      engine.template complete<kind>(only_in);
     }
   }
 

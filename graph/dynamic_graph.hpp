@@ -103,8 +103,9 @@ class dynamic_graph {
   /// Inserts the edges of a batch (on the host) that are not in the graph. All or nothing: on any error the graph is
   /// unchanged. Throws error(bad_argument) for ids out of range, error(out_of_memory) when the pool cannot grow enough.
   /// O(m + sum of the degrees of changed vertices), expected and amortised, for m edges; plus a sort of the batch if
-  /// very many edges have the same source. If the pool has too little memory, it grows by an eighth; if it could hold
-  /// the graph with a fifth to spare, all pages are instead rewritten into another pool.
+  /// very many edges have the same source. If the pool has too little memory, it grows by an eighth (under churn by a
+  /// sixteenth); if many edges have changed, and it could hold the graph with a fifth to spare (under churn a
+  /// sixteenth), all pages are instead rewritten into another pool.
   update_report insert(std::span<edge const> batch) requires(!has_values) { return insert_async(batch).get(); }
   /// The same for edges in memory of the graph's space.
   update_report insert(resident_edges batch) requires(!has_values) { return insert_async(batch).get(); }
@@ -348,7 +349,8 @@ class dynamic_graph {
     std::vector<vertex_table<Space>> scratch;
     state_.for_tables([&](auto const& t) { scratch.push_back(t.empty_table()); });
     detail::uploader<Space> uploader(state_.space);
-    state_.relayout(state_.layout_bytes() + (std::size_t{1} << 20));
+    layout_sizes const sizes = state_.new_sizes();
+    state_.relayout({sizes, state_.layout_bytes(sizes) + (std::size_t{1} << 20), true});
     auto next = scratch.begin();
     state_.for_tables([&](auto& t) { t.replace_scratch(std::move(*next++)); });
     state_.uploader = std::move(uploader);

@@ -46,7 +46,6 @@ struct graph_state {
   static_assert(std::is_trivially_copyable_v<Value>);
   static constexpr bool has_values = width > 0;
   static constexpr std::uint64_t never = ~std::uint64_t{0};
-  static constexpr std::uint64_t cannot_restart = ~std::uint64_t{0};
   using chain = snapshot_chain<Space, Allocator>;
   using sources = typename chain::sources;
   using pending_link = update_link<graph_state>;
@@ -85,6 +84,8 @@ struct graph_state {
         arc_count(std::exchange(other.arc_count, 0)),
         edge_count(std::exchange(other.edge_count, 0)),
         changes(other.changes),
+        erased(other.erased),
+        churn_size(other.churn_size),
         fails_from(other.fails_from),
         build_slice(other.build_slice) {
     if (link) link->graph = this;
@@ -184,6 +185,7 @@ struct graph_state {
     });
     if (arc_count > 0) identity.change();
     arc_count = edge_count = 0;
+    changes = erased = churn_size = 0;
   }
   // Makes the vertices absent that are so in another graph with as many, in the same order of later use. They have no
   // edges here, and none is absent yet.
@@ -219,40 +221,101 @@ struct graph_state {
   [[nodiscard]] layout_sizes new_sizes() const {
     return {width, Allocator::family.powers_of_two, static_cast<std::uint32_t>(settings.slack * 256)};
   }
-
-  [[nodiscard]] std::uint64_t layout_bytes() {
+  // The bytes of all pages of these sizes.
+  [[nodiscard]] std::uint64_t layout_bytes(layout_sizes const& sizes) {
     std::uint64_t bytes = 0;
-    for_tables([&](auto const& t) { bytes += detail::layout_bytes(space, t.records(), vertices, new_sizes()); });
+    for_tables([&](auto const& t) { bytes += detail::layout_bytes(space, t.records(), vertices, sizes, status); });
     return bytes;
   }
 
-  // Makes memory available by compaction or growth of the pool; batch_bytes: the memory that the batch may need after
-  // all pages are rewritten, or cannot_restart. Returns false if all pages should be rewritten
-  // instead: if the pool could hold the graph and the batch with a fifth to spare, and so many edges have changed that
-  // a layout is cheap in comparison; or if the pool could hold both, and cannot grow.
-  bool make_memory(pool_growth<Allocator>& memory, std::uint64_t missing, std::uint64_t batch_bytes) {
+  // How all pages are rewritten.
+  struct new_layout {
+    layout_sizes sizes;
+    std::size_t pool_bytes;
+    bool is_last;  // another one has no more room: without additional slack, in the largest pool
+  };
+  // When all pages may be rewritten before a batch is restarted.
+  struct restart {
+    std::uint64_t bytes = never;  // that the batch may need after that; never: it cannot be restarted
+    bool if_full = false;         // only if the pool cannot grow
+  };
+
+  // Makes memory available by compaction or growth of the pool. Returns false if all pages should be rewritten instead,
+  // as next_layout says: if so many edges have changed that a layout is cheap in comparison, and the pool could hold
+  // the graph and the batch with a fifth to spare, or, under churn, a roomy layout; or if the pool could hold both, and
+  // cannot grow.
+  bool make_memory(pool_growth<Allocator>& memory, std::uint64_t missing, restart const& how) {
+    bool const may_restart =
+        how.bytes != never && Allocator::family.resets && fails_from == never && snapshots->empty();
+    std::uint64_t const more = std::max(how.bytes, missing);
+    bool const churns = erased > 0 && erased >= changes / 4;
+    std::uint64_t const many = (vertices + arc_count) / 16;
+    bool const is_cheap = may_restart && !how.if_full && changes >= many;
+    // Before a compaction, which takes about as long: after so many changes few chunks are free.
+    if (is_cheap && churns && find_roomy_layout(more)) return false;
     if (memory.compact_if_free(missing)) return true;
-    bool const may_relayout =
-        batch_bytes != cannot_restart && Allocator::family.resets && fails_from == never && snapshots->empty();
-    std::uint64_t const needs = may_relayout ? layout_bytes() + std::max(batch_bytes, missing) : cannot_restart;
-    std::size_t const committed = allocator->stats().committed;
-    if (needs <= committed / 5 * 4 && changes >= (vertices + arc_count) / 16) return false;
-    try {
-      // A page of each size may need a new chunk, so the pool grows by more than the missing bytes.
-      memory.find(missing, missing / 4 + (std::size_t{1} << 20), committed / 8);
-    } catch (error const& e) {
-      if (e.code() != error_code::out_of_memory || needs > committed) throw;
+    alloc::statistics const pool = allocator->stats();
+    std::uint64_t const needs = may_restart ? layout_bytes(new_sizes()) + more : never;
+    // The pool may be smaller than it has been, and may not be able to grow by the last few chunks again.
+    std::size_t const most = settings.pool.reserve_bytes != 0 ? pool.reserved : pool.committed;
+    if (is_cheap && needs <= pool.committed / 5 * 4) {
+      next_layout = {new_sizes(), pool.committed, pool.committed == most};
       return false;
     }
+    try {
+      // A page of each size may need a new chunk, so the pool grows by more than the missing bytes. A graph that only
+      // grows needs fewer steps if they are larger.
+      if (churns)
+        memory.find(missing, missing / 8 + (std::size_t{256} << 10), pool.committed / 16);
+      else
+        memory.find(missing, missing / 4 + (std::size_t{1} << 20), pool.committed / 8);
+    } catch (error const& e) {
+      if (e.code() != error_code::out_of_memory || needs > most) throw;
+      next_layout = {new_sizes(), most, true};
+      return false;
+    }
+    if (churns && churn_size > 0 && changes < 2 * many)
+      churn_size = std::max(churn_size, size_with(allocator->stats().committed));
     return true;
   }
+  // Under churn, pages have room for an eighth more neighbours, so that most vertices do not move in the next updates,
+  // and the pool gets the size that churn_size says. Sets next_layout if this leaves a sixteenth of the old pool free.
+  bool find_roomy_layout(std::uint64_t more) {
+    layout_sizes const sizes = new_sizes().with_at_least(32);
+    alloc::statistics const pool = allocator->stats();
+    std::uint64_t const needs = layout_bytes(sizes) + more;
+    if (needs > pool.committed / 16 * 15) return false;
+    churn_size = std::max(churn_size, std::uint64_t{26});
+    std::size_t const enough = std::max({settings.pool.pool_bytes, pool_for(churn_size), needs / 15 * 16});
+    next_layout = {sizes, std::min(pool.reserved, enough), false};
+    return true;
+  }
+  // The bytes of vertex tables, and of a CSR with offsets of 8 bytes.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> table_and_csr_bytes() {
+    std::uint64_t tables = 0;
+    std::uint64_t csr = 0;
+    for_tables([&](auto const& t) {
+      tables += t.table_bytes();
+      csr += (vertices + std::uint64_t{1}) * sizeof(std::uint64_t) + arc_count * entry_bytes(width);
+    });
+    return {tables, csr};
+  }
+  // The size of the graph, in sixteenths of a CSR, with a pool of so many bytes; and the bytes of a pool for that size.
+  [[nodiscard]] std::uint64_t size_with(std::size_t pool_bytes) {
+    auto const [tables, csr] = table_and_csr_bytes();
+    return (tables + pool_bytes) * 16 / csr + 1;
+  }
+  [[nodiscard]] std::size_t pool_for(std::uint64_t size) {
+    auto const [tables, csr] = table_and_csr_bytes();
+    return std::max(csr * size / 16, tables) - tables;
+  }
 
-  // Rewrites all pages, in a pool of at least this size. Changes nothing if it throws.
-  void relayout(std::size_t pool_bytes) {
-    alloc::options pool = pool_of(pool_bytes);
+  // Rewrites all pages, in a pool of at least pool_bytes. Changes nothing if it throws.
+  void relayout(new_layout const& to) {
+    alloc::options pool = pool_of(to.pool_bytes);
     // Beside the old pool there may be less managed memory left than the graph has.
     if (pool.memory == exec::memory_kind::managed && pool.reserve_bytes == 0)
-      pool.reserve_bytes = std::max(pool_bytes, allocator->stats().reserved);
+      pool.reserve_bytes = std::max(to.pool_bytes, allocator->stats().reserved);
     std::shared_ptr<Allocator> fresh;
     std::shared_ptr<chain> next_chain;
     std::vector<exec::buffer<packed_record, Space>> records;
@@ -262,7 +325,7 @@ struct graph_state {
       next_chain = std::make_shared<chain>(space, fresh);
       for_tables([&](auto const& t) {
         records.push_back(
-            rebuilt_table<width>(space, t.records(), vertices, arc_count, new_sizes(), *fresh, status, fails_from));
+            rebuilt_table<width>(space, t.records(), vertices, arc_count, to.sizes, *fresh, status, fails_from));
         if (absent.size() > 0) exec::for_each(space, vertices, detail::copy_absent{t.records(), records.back().data()});
       });
     } catch (error const& e) {
@@ -277,7 +340,7 @@ struct graph_state {
     for_tables([&](auto& t) { t.replace(std::move(*next++)); });
     allocator = std::move(fresh);
     snapshots = std::move(next_chain);
-    changes = 0;
+    changes = erased = 0;
   }
 
   [[nodiscard]] memory_report memory() const {
@@ -360,6 +423,11 @@ struct graph_state {
   std::uint64_t arc_count = 0;
   std::uint64_t edge_count = 0;
   std::uint64_t changes = 0;  // requested edges since the last layout
+  std::uint64_t erased = 0;   // erased edges since then
+  // Sixteenths of a CSR that the graph may take after a roomy layout: more if the pool had to grow soon after the
+  // previous one. 0: there has been none.
+  std::uint64_t churn_size = 0;
+  new_layout next_layout{};  // set by make_memory()
   std::uint64_t fails_from = never;
   std::size_t build_slice = 0;
 

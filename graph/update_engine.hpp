@@ -68,10 +68,9 @@ class update_engine {
     execute<Op>(for_these, false);
   }
   /// Repeats steps until the update is complete, or returns if edges are out of range. Returns nullptr, and undoes the
-  /// update, if all pages should be rewritten before the batch is restarted. batch_bytes: the memory that the batch
-  /// may need after that; `state::cannot_restart`: never returns nullptr.
+  /// update, if all pages should be rewritten before the batch is restarted; never without `how`.
   template <update_kind Op, class ForTables>
-  update_status const* complete(ForTables const& for_these, std::uint64_t batch_bytes) {
+  update_status const* complete(ForTables const& for_these, typename state::restart const& how = {}) {
     pool_growth<Allocator> memory(*g_.allocator, g_.fails_from != state::never);
     for (bool may_stay = false;; execute<Op>(for_these, may_stay)) {
       update_status const& s = g_.status.wait();
@@ -88,7 +87,7 @@ class update_engine {
         std::uint64_t const missing = s.failed_bytes;
         g_.status.clear_failures();
         try {
-          if (g_.make_memory(memory, missing, batch_bytes)) continue;
+          if (g_.make_memory(memory, missing, how)) continue;
         } catch (error const& e) {
           if (e.code() == error_code::out_of_memory && !may_stay) {
             may_stay = true;
@@ -210,15 +209,19 @@ class update_engine {
     g_.link->is_pending = false;  // also if this throws
     auto const all = g_.all_tables();
     std::size_t const size = batch.size;
-    update_status const* s = complete<Op>(all, most_bytes(size));
-    if (s == nullptr) {
+    typename state::restart how{.bytes = most_bytes(size)};
+    update_status const* s = complete<Op>(all, how);
+    while (s == nullptr) {
+      // If the batch then has no room, and the pool cannot grow, pages are written once more, with the least room.
+      how = {.bytes = g_.next_layout.is_last ? state::never : how.bytes, .if_full = true};
       try {
-        g_.relayout(g_.allocator->stats().committed);
+        g_.relayout(g_.next_layout);
       } catch (error const& e) {  // then the pool must grow
         if (e.code() != error_code::out_of_memory) throw;
+        g_.changes = 0;  // so that not each update tries it
       }
       launch<Op>(batch);
-      s = complete<Op>(all, state::cannot_restart);
+      s = complete<Op>(all, how);
     }
     if (s->out_of_range > 0) refuse(batch, s->out_of_range);
     return report<Op>(size, *s);
@@ -275,6 +278,7 @@ class update_engine {
       r.unchanged = all.distinct - r.inserted - r.updated - r.erased - r.missing;
     }
     g_.edge_count += r.inserted - r.erased;
+    g_.erased += r.erased;
     return r;
   }
   [[nodiscard]] auto combine() const {

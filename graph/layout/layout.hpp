@@ -174,15 +174,21 @@ struct rows_to_edges {
   }
 };
 
-/// One lane per vertex: sums the bytes of the pages of a new layout.
+/// One tile for several vertices: sums the bytes of the pages of a new layout. (On a CPU, an atomic addition per vertex
+/// would take most of the time.)
 struct sum_page_bytes {
+  static constexpr std::size_t each = 256;
   packed_record const* records;
+  std::size_t vertices;
   std::uint64_t* sum;
   layout_sizes sizes;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t v, bool valid) const {
-    std::uint32_t const capacity = sizes.capacity(valid ? records[v].degree : 0);
-    std::uint64_t const bytes = exec::sum(t, std::uint64_t{page_bytes(capacity, sizes.width)});
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    std::size_t const end = (i + 1) * each < vertices ? (i + 1) * each : vertices;
+    std::uint64_t bytes = 0;
+    for (std::size_t v = i * each + t.rank(); v < end; v += Tile::size())
+      bytes += page_bytes(sizes.capacity(records[v].degree), sizes.width);
+    bytes = exec::sum(t, bytes);
     if (t.rank() == 0 && bytes > 0) add(*sum, bytes);
   }
 };
@@ -340,14 +346,15 @@ exec::buffer<packed_record, Space> rebuilt_table(Space const& space, packed_reco
   }
 }
 
-/// The bytes of all pages of a table in a new layout.
+/// The bytes of all pages of a table in a new layout. Needs no memory: the sum is in a counter of the next layout.
 template <class Space>
 std::uint64_t layout_bytes(Space const& space, packed_record const* records, vertex_id vertices,
-                           layout_sizes const& sizes) {
-  exec::buffer<std::uint64_t, Space> bytes(space, 1);
-  space.fill(bytes.data(), 0, sizeof(std::uint64_t));
-  exec::for_each_lane<32>(space, vertices, sum_page_bytes{records, bytes.data(), sizes});
-  return exec::read(space, bytes.data());
+                           layout_sizes const& sizes, status_memory<Space>& status) {
+  std::uint64_t* const sum = &status.carved()->hub_bytes.sum;
+  space.fill(sum, 0, sizeof(std::uint64_t));
+  std::size_t const tiles = (std::size_t{vertices} + sum_page_bytes::each - 1) / sum_page_bytes::each;
+  exec::for_each_tile<32>(space, tiles, sum_page_bytes{records, vertices, sum, sizes});
+  return exec::read(space, sum);
 }
 
 }  // namespace wyrm::graph::detail

@@ -80,6 +80,9 @@ struct layout_sizes {
   bool powers_of_two;   // whether the allocator has only such sizes
   std::uint32_t slack;  // additional room, in 256ths of the number of neighbours
 
+  [[nodiscard]] WYRM_HD constexpr layout_sizes with_at_least(std::uint32_t other) const {
+    return {width, powers_of_two, slack < other ? other : slack};
+  }
   /// The neighbours for which a vertex of this degree has room, at least.
   [[nodiscard]] WYRM_HD constexpr std::uint32_t with_slack(std::uint32_t degree) const {
     std::uint64_t const wanted = degree + (std::uint64_t{degree} * slack >> 8);

@@ -41,7 +41,7 @@ graph::csr csr_of(graph::edge_list const& list) {
 }
 
 host_graph graph_of(graph::csr const& rows, graph::options o = {}) {
-  o.pool.pool_bytes = std::size_t{1} << 20;
+  if (o.pool.reserve_bytes == 0) o.pool.pool_bytes = std::size_t{1} << 20;
   o.pool.checked = false;  // checks need memory of their own
   host_graph g(exec::host_space(1), rows.offsets.size() - 1, o);
   g.build(rows);
@@ -89,14 +89,13 @@ TEST(memory, slack) {
   }
 }
 
-// In each round so many edges are inserted, and those of the round before the last one are erased.
-TEST(memory, after_churn) {
-  graph::csr const rows = csr_of(datasets::random_geometric(1 << 17, 1));
+// In each round so many percent of the edges are inserted, and those of the round before the last one are erased.
+host_graph churned(graph::csr const& rows, std::size_t percent) {
   host_graph g = graph_of(rows);
   std::mt19937_64 random(seeded(3));
   std::vector<std::vector<graph::edge>> batches;
   for (std::size_t round = 0; round < 100; ++round) {
-    std::vector<graph::edge> batch(rows.targets.size() / 200);  // 1 % of the edges
+    std::vector<graph::edge> batch(rows.targets.size() * percent / 200);
     for (graph::edge& e : batch)
       e = {static_cast<graph::vertex_id>(random() % g.vertices()),
            static_cast<graph::vertex_id>(random() % g.vertices())};
@@ -105,7 +104,60 @@ TEST(memory, after_churn) {
     if (round >= 2) (void)g.erase(batches[round - 2]);
   }
   g.check();
-  EXPECT_LE(size_of(g), 1.7);
+  return g;
+}
+
+TEST(memory, after_churn) {
+  graph::csr const rows = csr_of(datasets::random_geometric(1 << 17, 1));
+  EXPECT_LE(size_of(churned(rows, 1)), 1.7);
+  EXPECT_LE(size_of(churned(rows, 10)), 1.7);
+}
+TEST(memory, after_churn_with_hubs) {
+  graph::csr const rows = csr_of(datasets::rmat(16, 16, 1));
+  EXPECT_LE(size_of(churned(rows, 1)), 1.7);
+  EXPECT_LE(size_of(churned(rows, 10)), 1.8);
+}
+
+bool inserts(host_graph& g, std::vector<graph::edge> const& batch) {
+  try {
+    (void)g.insert(batch);
+    return true;
+  } catch (error const& e) {
+    EXPECT_EQ(e.code(), error_code::out_of_memory) << e.what();
+    return false;
+  }
+}
+
+// A pool becomes smaller under churn, and cannot always grow by the last few chunks again. An update succeeds
+// nevertheless if it does so after the graph has been built in the largest possible pool.
+TEST(memory, a_pool_that_has_shrunk_holds_as_much_as_before) {
+  graph::csr const rows = csr_of(datasets::random_geometric(1 << 15, 1));
+  unsigned failures = 0;
+  for (std::size_t kib = 1856; kib <= 3008; kib += 64) {
+    SCOPED_TRACE(std::to_string(kib) + " KiB");
+    graph::options o;
+    o.pool.pool_bytes = o.pool.reserve_bytes = kib << 10;
+    graph::options growing = o;
+    growing.pool.pool_bytes = std::size_t{1} << 20;
+    host_graph g = graph_of(rows, growing);
+    std::mt19937_64 random(seeded(5));
+    std::vector<std::vector<graph::edge>> batches;
+    for (std::size_t round = 0; round < 14; ++round) {
+      std::vector<graph::edge> batch(rows.targets.size() / (round < 10 ? 20 : 14));
+      for (graph::edge& e : batch)
+        e = {static_cast<graph::vertex_id>(random() % g.vertices()),
+             static_cast<graph::vertex_id>(random() % g.vertices())};
+      host_graph large = graph_of(g.to_csr(), o);
+      if (!inserts(g, batch)) {
+        ASSERT_FALSE(inserts(large, batch)) << "round " << round;
+        ++failures;
+      }
+      batches.push_back(std::move(batch));
+      if (round >= 2) (void)g.erase(batches[round - 2]);
+    }
+    g.check();
+  }
+  EXPECT_GT(failures, 0u);
 }
 
 }  // namespace
