@@ -13,8 +13,8 @@
 //   attack/SPACE/POLICY/PROGRAM        beside a program that takes all memory and rewrites it for ever (section 6.5)
 //   mean/SPACE/POLICY/...              means of the cases before, as the paper gives them
 //
-// POLICY is lru-cost, lru, or gdm-base: launches load all data of the program then, as in GDM-Base, instead of what
-// they touch. Unlike GDM-Base, which would wait, a launch uses in place what does not fit beside another one.
+// POLICY is lru-cost, lru, or gdm-base. With gdm-base, launches load all data of the program, instead of what they
+// touch, and wait for them. With the others, they use in place what does not fit.
 //
 // Times are wall-clock times of whole programs, from the first transfer to the last, medians of the repetitions; a run
 // that is not timed comes first. Figures: throughput (of a pair): the weighted speedup, solo_i / combo_i summed, where
