@@ -14,7 +14,8 @@
 //   mean/SPACE/POLICY/...              means of the cases before, as the paper gives them
 //
 // POLICY is lru-cost, lru, or gdm-base. With gdm-base, launches load all data of the program, instead of what they
-// touch, and wait for them. With the others, they use in place what does not fit.
+// touch, and wait for them (not in half/, where a program does not fit). With the others, they use in place what does
+// not fit.
 //
 // Times are wall-clock times of whole programs, from the first transfer to the last, medians of the repetitions; a run
 // that is not timed comes first. Figures: throughput (of a pair): the weighted speedup, solo_i / combo_i summed, where
@@ -139,7 +140,10 @@ class experiments {
   }
   [[nodiscard]] shared_device<Space>& device_of(std::string const& policy) {
     auto& kept = devices_[policy];
-    if (!kept) kept = std::make_unique<shared_device<Space>>(spaces_, policy, device_, block_);
+    if (!kept) {
+      bool const in_place = policy != residency::gdm_base::name;
+      kept = std::make_unique<shared_device<Space>>(spaces_, policy, device_, block_, in_place);
+    }
     return *kept;
   }
 
@@ -217,7 +221,7 @@ class experiments {
     efficiency_[policy].push_back(efficiency);
   }
   void under_attack(std::string const& policy, table_entry const& e) {
-    combo const c = run_under_attack(device_of(policy), program(e), device_, repeats_);
+    combo const c = run_under_attack(device_of(policy), program(e), device_ / block_ * block_, repeats_);
     slowdown_[policy].push_back(add_slowdown("attack", policy, e, c));
   }
   void beside_leak(std::string const& policy, table_entry const& e) {

@@ -44,7 +44,14 @@ class client {
   /// The space with its memory managed by this client: the address ranges of what is made on it (pools, vertex tables
   /// with a maximum) are regions, and its arrays count against the budget. Each operation on it is a launch that uses
   /// all regions of the client. Valid as long as the client, which must outlive everything that is made on the space.
-  [[nodiscard]] Space space() const { return space_.managed_by(memory_.get()); }
+  /// Throws error(bad_argument) without options::in_place.
+  [[nodiscard]] Space space() const {
+    if (!core_->runs_in_place())
+      throw error(error_code::bad_argument,
+                  "client::space() needs options::in_place: operations on the space begin "
+                  "launches inside of others, which could wait for each other");
+    return space_.managed_by(memory_.get());
+  }
 
   /// Begins a launch of kernels that touch these ranges of the client's regions: all ranges of all regions without any.
   /// Blocks without memory get device memory as far as the budget has some, and host memory else. What is not on the

@@ -98,6 +98,7 @@ void core::close_client(client_state* c) noexcept {
   lock const l(mutex_);
   c->is_closed = true;
   collect();
+  changed_.notify_all();
 }
 
 /// Forgets closed clients of which nothing is left.
@@ -271,8 +272,11 @@ void core::back(std::span<named_blocks const> names, object_number object) {
   auto const undo = [&] {
     for (block_number const n : made) free_block(n);
   };
+  // Ranges that are not to be moved come last.
+  std::vector<named_blocks> order(names.begin(), names.end());
+  std::stable_partition(order.begin(), order.end(), [](named_blocks const& n) { return n.hint != use_hint::once; });
   try {
-    for (named_blocks const& name : names) {
+    for (named_blocks const& name : order) {
       region_state& r = *name.region;
       std::size_t room = free_room(*r.owner, without_memory(name));
       for (std::size_t i = name.first; i < name.last;) {

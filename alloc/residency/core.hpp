@@ -81,7 +81,8 @@ class activity {
       : shortest_pause_(std::max(shortest_pause, std::chrono::nanoseconds(1))) {}
   void note(time_point now) {
     // A long pause is forgotten after some 100 short ones.
-    usual_pause_ = std::max<std::chrono::nanoseconds>(now - last_, usual_pause_ - usual_pause_ / 64);
+    std::chrono::nanoseconds const pause = std::min<std::chrono::nanoseconds>(now - last_, 64 * shortest_pause_);
+    usual_pause_ = std::max(pause, usual_pause_ - usual_pause_ / 64);
     last_ = now;
   }
   /// 1, plus the number of usual pauses that have passed.
@@ -142,7 +143,7 @@ struct use_state {
   std::uint64_t layout = 0;               // of the client when it began
   std::uint64_t room = 0;                 // core::room_ when its blocks were moved
   std::size_t missing = 0;                // blocks that are in host memory for want of room
-  stopwatch watch;                        // of a transfer
+  stopwatch watch;                        // since its work began
   bool is_finished = false;
   bool is_retired = false;
 };
@@ -202,6 +203,7 @@ class core {
   std::size_t fetch_idle();
   void give_back();
   [[nodiscard]] std::size_t block_bytes() const { return ranges_->block_bytes(); }
+  [[nodiscard]] bool runs_in_place() const { return options_.in_place; }
 
  private:
   static constexpr std::uint64_t period = 64;   // uses
@@ -254,7 +256,10 @@ class core {
   [[nodiscard]] static bool compete(client_state const& a, client_state const& b);
   [[nodiscard]] static bool precedes(client_state const& a, client_state const& b);
   [[nodiscard]] bool has_competitor(client_state const& c) const;
-  [[nodiscard]] time_point end_of_wait(client_state const& c, time_point now) const;
+  [[nodiscard]] time_point end_of_wait(client_state const& c, time_point start, double used_before) const;
+  [[nodiscard]] double used_by_competitors(client_state const& c) const;
+  [[nodiscard]] std::shared_ptr<use_state> launch_before(client_state const& c) const;
+  void refuse_to_wait_for_itself(client_state const& c, char const* what) const;
   void await_turn(lock& l, client_state& c);
   void charge(use_state const& u) noexcept;
   void count_transfer(client_state& c);
@@ -264,7 +269,7 @@ class core {
   void take_room(use_state& u);
 
   // Moves
-  void move_in(lock& l, use_state& u);
+  [[nodiscard]] double move_in(lock& l, use_state& u);
   [[nodiscard]] std::vector<used_block> missing_blocks(use_state const& u) const;
   [[nodiscard]] std::size_t make_room(client_state& c, std::size_t blocks);
   void make_room_for_new(client_state& c, std::span<named_blocks const> names);

@@ -201,7 +201,8 @@ std::size_t core::kept_for_arrays() const { return std::max({most_arrays_[0], mo
 std::size_t core::grow(std::size_t blocks, bool may_wait) {
   if (blocks == 0 || options_.budget->wanted_back() > 0) return 0;
   std::size_t const limit = options_.budget->limit();
-  std::size_t const taken = device_blocks_ * block_bytes() + arrays_ + kept_for_arrays();
+  std::size_t const kept = options_.in_place ? kept_for_arrays() : 0;
+  std::size_t const taken = device_blocks_ * block_bytes() + arrays_ + kept;
   blocks = std::min(blocks, (limit - std::min(limit, taken)) / block_bytes());
   if (blocks == 0) return 0;
   device_pool_.reserve(device_blocks_ + blocks);  // so that a block can be returned without memory
@@ -257,17 +258,19 @@ void core::evict_chosen(std::function<void(std::vector<eviction>&)> const& choic
   evict(chosen);
 }
 
-/// Chooses blocks one by one, from the client whose turn it is, until there are `blocks` of them. A claimant that has
-/// the most memory takes nothing from others: it can use its blocks in place.
+/// Chooses blocks one by one, from the client whose turn it is, until there are `blocks` of them. `claim`: what the
+/// claimant has got beside its resident blocks. A claimant that would have the most memory with one more block takes
+/// none from others: it can use its blocks in place.
 void core::choose_among_clients(std::size_t blocks, int priority, client_state const* claimant, std::size_t claim,
                                 std::vector<eviction>& chosen) {
   for (client_state& c : clients_) c.is_exhausted = false;
   time_point const now = std::chrono::steady_clock::now();
   while (blocks > 0) {
-    client_state* const from = victim_client(priority, claimant, claim, now);
+    client_state* const from = victim_client(priority, claimant, claim + 1, now);
     if (from == nullptr) return;
     if (choose(*from, 1, chosen) > 0) {
       --blocks;
+      ++claim;
       continue;
     }
     if (from == claimant && options_.in_place) return;
@@ -289,7 +292,7 @@ std::size_t core::make_room(client_state& c, std::size_t blocks) {
     have = std::min(device_pool_.size(), usable_room(c, wanted)) + chosen.size();
     if (have < wanted) have += grow(wanted - have, true);
     std::size_t const before = chosen.size();
-    if (have < wanted) choose_among_clients(wanted - have, c.options.priority, &c, wanted, chosen);
+    if (have < wanted) choose_among_clients(wanted - have, c.options.priority, &c, have, chosen);
     have += chosen.size() - before;
   });
   return std::min({wanted, have, device_pool_.size()});
@@ -309,24 +312,38 @@ bool core::has_room(client_state& c) {
 void core::make_room_for_new(client_state& c, std::span<named_blocks const> names) {
   if (options_.lazy_transfers) return;
   std::vector<std::byte const*> unbacked_at;  // a block may be named several times
+  std::vector<block_number> resident;
   for (named_blocks const& name : names)
-    for (std::size_t i = name.first; i < name.last && name.hint != use_hint::once; ++i)
-      if (name.region->blocks[i] == unbacked) unbacked_at.push_back(name.region->base + i * block_bytes());
+    for (std::size_t i = name.first; i < name.last; ++i) {
+      block_number const n = name.region->blocks[i];
+      if (n == unbacked && name.hint != use_hint::once) unbacked_at.push_back(name.region->base + i * block_bytes());
+      if (n != unbacked && blocks_[n].device) resident.push_back(n);
+    }
   std::sort(unbacked_at.begin(), unbacked_at.end());
   auto const last = std::unique(unbacked_at.begin(), unbacked_at.end());
-  std::size_t const wanted = static_cast<std::size_t>(last - unbacked_at.begin());
-  if (wanted == 0) return;
+  if (last == unbacked_at.begin()) return;
+  for (block_number const n : resident) ++blocks_[n].users;  // so that none of them is evicted
+  auto const unpin = [&] {
+    for (block_number const n : resident) --blocks_[n].users;
+  };
   try {
-    (void)make_room(c, wanted);
+    (void)make_room(c, static_cast<std::size_t>(last - unbacked_at.begin()));
   } catch (error const& failed) {
+    unpin();
     if (failed.code() != error_code::out_of_memory) throw;
     ++c.counters.failed_moves;
+    return;
+  } catch (...) {
+    unpin();
+    throw;
   }
+  unpin();
 }
 
 /// Moves what a use names to the device, as far as there is room. Waits for launches that are finished but not done if
-/// their blocks are room, or if there is room for blocks that they use in place.
-void core::move_in(lock& l, use_state& u) {
+/// their blocks are room, or if there is room for blocks that they use in place. Returns how long it has waited.
+double core::move_in(lock& l, use_state& u) {
+  double waited = 0;
   for (;;) {
     std::vector<used_block> wanted;
     bool is_used_in_place = false;
@@ -339,7 +356,7 @@ void core::move_in(lock& l, use_state& u) {
           is_used_in_place = true;
       }
     std::size_t const all = wanted.size();
-    if (all == 0 && !is_used_in_place) return;
+    if (all == 0 && !is_used_in_place) return waited;
     try {
       std::size_t const room = make_room(*u.owner, all);
       std::vector<block_number> numbers;
@@ -352,19 +369,21 @@ void core::move_in(lock& l, use_state& u) {
     std::erase_if(wanted, [&](used_block const& b) { return !blocks_[b.number].device; });
     announce(u, wanted);
     if (!options_.in_place) {
-      if (wanted.size() == all && !is_used_in_place) return;
+      if (wanted.size() == all && !is_used_in_place) return waited;
       await_other_use(l, u);
       continue;
     }
-    if (wanted.size() == all && !(is_used_in_place && has_room(*u.owner))) return;
+    if (wanted.size() == all && !(is_used_in_place && has_room(*u.owner))) return waited;
     auto const earlier = std::find_if(uses_.begin(), uses_.end(), [&](auto const& other) {
       return other.get() != &u && other->is_finished && other->work;
     });
-    if (earlier == uses_.end()) return;
+    if (earlier == uses_.end()) return waited;
     std::shared_ptr<use_state> const awaited = *earlier;
+    stopwatch const watch;
     l.unlock();
     awaited->work->wait();
     l.lock();
+    waited += watch.seconds();
     collect();
   }
 }
@@ -379,31 +398,35 @@ std::vector<used_block> core::missing_blocks(use_state const& u) const {
 
 /// Waits for the end of a use that may hold what a launch needs. Throws if there is none.
 void core::await_other_use(lock& l, use_state const& u) {
-  auto const awaited = std::find_if(uses_.begin(), uses_.end(), [&](auto const& other) { return other.get() != &u; });
-  std::size_t const needed =
-      static_cast<std::size_t>(std::count_if(u.blocks.begin(), u.blocks.end(),
-                                             [](used_block const& b) { return b.hint != use_hint::once; })) *
-      block_bytes();
-  if (awaited == uses_.end())
-    throw error(
-        error_code::out_of_memory,
-        "client '" + u.owner->options.name + "': a launch uses " + std::to_string(needed) +
-            " bytes, which do not fit into the budget of " + std::to_string(options_.budget->limit()) +
-            " bytes beside arrays and clients of higher priority; use less in a launch, or set options.in_place");
-  if ((*awaited)->is_finished && (*awaited)->work) {
-    std::shared_ptr<use_state> const other = *awaited;
+  auto const is_other = [&](auto const& other) { return other.get() != &u; };
+  if (std::none_of(uses_.begin(), uses_.end(), is_other))
+    throw error(error_code::out_of_memory,
+                "client '" + u.owner->options.name + "': a launch uses " +
+                    std::to_string(u.blocks.size() * block_bytes()) + " bytes, which do not fit into the budget of " +
+                    std::to_string(options_.budget->limit()) +
+                    " bytes beside arrays and clients of higher priority; use less in a launch, or set "
+                    "options.in_place");
+  auto const enqueued = std::find_if(uses_.begin(), uses_.end(), [&](auto const& other) {
+    return is_other(other) && other->is_finished && other->work;
+  });
+  if (enqueued != uses_.end()) {
+    std::shared_ptr<use_state> const awaited = *enqueued;
     l.unlock();
-    other->work->wait();
+    awaited->work->wait();
     l.lock();
-  } else if ((*awaited)->work && (*awaited)->is_mine()) {
-    throw error(
-        error_code::bad_argument,
-        "client '" + u.owner->options.name +
-            "': a launch would wait for ever for a use that its own thread has not finished; call finish() first");
   } else {
     changed_.wait(l);
   }
   collect();
+}
+
+/// Without options::in_place, a launch may wait for all others, so none may wait in a thread that holds one.
+void core::refuse_to_wait_for_itself(client_state const& c, char const* what) const {
+  for (auto const& u : uses_)
+    if (!u->is_finished && u->work && u->is_mine())
+      throw error(error_code::bad_argument,
+                  "client '" + c.options.name + "': " + what +
+                      " would wait for ever for a use that its own thread has not finished; call finish() first");
 }
 
 /// Before a transfer that replaces a whole resident block: backs it by its host memory, into which the transfer goes

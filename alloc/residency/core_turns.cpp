@@ -8,6 +8,7 @@
 // - Memory: a client that has the most memory takes nothing from others, see choose_among_clients(). Clients that each
 //   need more than an equal share have their blocks on the device in turn, see take_room().
 #include <algorithm>
+#include <cmath>
 
 #include "../../exec/error.hpp"
 #include "core.hpp"
@@ -16,7 +17,6 @@ namespace wyrm::alloc::residency::detail {
 
 namespace {
 using clock = std::chrono::steady_clock;
-double seconds_of(clock::duration d) { return std::chrono::duration<double>(d).count(); }
 clock::duration duration_of(double seconds) {
   return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
 }
@@ -34,52 +34,77 @@ bool core::precedes(client_state const& a, client_state const& b) {
   return a_keeps == b_keeps ? a.turn < b.turn : a_keeps;
 }
 
-/// Until when a client waits for what clients that precede it do next. A time that has passed: it does not wait.
-time_point core::end_of_wait(client_state const& c, time_point now) const {
+/// Until when a client that began to wait at `start` waits for what clients that precede it do next. A time that has
+/// passed: it does not wait. used_before: used_by_competitors() at `start`.
+time_point core::end_of_wait(client_state const& c, time_point start, double used_before) const {
   double const moves = move_seconds_ * static_cast<double>(c.demand - std::min(c.demand, c.resident));
-  clock::duration const patience = duration_of((c.launch_seconds + moves) / 8);
+  double const patience = (c.launch_seconds + moves) / 8;
+  // Not longer, for clients that use the device for less than half of the time.
+  time_point const last = start + duration_of(patience + 2 * (used_by_competitors(c) - used_before));
   time_point end{};
   for (client_state const& other : clients_) {
     if (!compete(c, other) || !precedes(other, c)) continue;
     bool const is_busy = other.waiting > 0 || (c.lacks_room() && other.transfers > 0);
-    end = std::max(end, is_busy ? now + std::chrono::milliseconds(100) : other.last_active + patience);
+    end = std::max(end, is_busy ? clock::now() + std::chrono::milliseconds(100)
+                                : std::min(other.last_active + duration_of(patience), last));
   }
   return end;
+}
+double core::used_by_competitors(client_state const& c) const {
+  double sum = 0;
+  for (client_state const& other : clients_)
+    if (compete(c, other)) sum += other.turn;
+  return sum;
+}
+
+/// A launch that is enqueued, and that must be done before the next one of c begins: one of a competitor; or, where
+/// there are competitors that are not idle, all but the last one of c itself, which could otherwise enqueue any number
+/// of launches before others get a turn.
+std::shared_ptr<use_state> core::launch_before(client_state const& c) const {
+  time_point const now = clock::now();
+  bool const has_company = std::any_of(clients_.begin(), clients_.end(), [&](client_state const& other) {
+    return compete(c, other) && other.activity.age(now) <= few_pauses;
+  });
+  std::shared_ptr<use_state> own;
+  for (std::shared_ptr<use_state> const& u : uses_) {
+    if (!u->is_finished || !u->work) continue;
+    if (compete(c, *u->owner)) return u;
+    if (u->owner != &c || !has_company) continue;
+    if (own != nullptr) return own;
+    own = u;
+  }
+  return nullptr;
 }
 
 /// Waits for the turn of a client: until the launches of its competitors are done, and none of these precedes it that
 /// waits for its turn, or copies while the client itself lacks room. Others that precede it may launch soon; for these
-/// it waits an eighth of the time that its own launch and moves take. Terminates: the client that precedes all others
-/// waits only for work that is enqueued.
+/// it waits an eighth of the time that its own launch and moves take, or longer if they use the device for half of this
+/// time. Terminates: the client that precedes all others waits only for work that is enqueued.
 ///
 /// Without options::in_place: waits until no launch waits for its blocks.
 void core::await_turn(lock& l, client_state& c) {
   if (!options_.in_place) {
+    refuse_to_wait_for_itself(c, "a launch");
     changed_.wait(l, [&] { return !is_loading_; });
     return;
   }
+  collect();
+  for (auto const& u : uses_)  // a launch may have continued for long, and is not charged yet
+    if (u->work && u->owner != &c)
+      turn_ = std::max(turn_, u->owner->turn + u->watch.seconds() - u->owner->launch_seconds);
   c.turn = std::max(c.turn, turn_);
-  for (client_state const& other : clients_)
-    if (other.waiting > 0 && compete(c, other)) {  // perhaps for this launch
-      double const pause = seconds_of(clock::now() - c.last_active);
-      if (pause <= other.launch_seconds / 8) c.turn += pause;
-      break;
-    }
   ++c.waiting;
-  for (;;) {
-    collect();
-    auto const running = std::find_if(
-        uses_.begin(), uses_.end(), [&](auto const& u) { return u->is_finished && u->work && compete(c, *u->owner); });
-    if (running != uses_.end()) {
-      std::shared_ptr<use_state> const awaited = *running;
+  time_point const start = clock::now();
+  double const used_before = used_by_competitors(c);
+  for (;; collect()) {
+    if (std::shared_ptr<use_state> const earlier = launch_before(c)) {
       l.unlock();
-      awaited->work->wait();
+      earlier->work->wait();
       l.lock();
       continue;
     }
-    time_point const now = clock::now();
-    time_point const end = end_of_wait(c, now);
-    if (end <= now) break;
+    time_point const end = end_of_wait(c, start, used_before);
+    if (end <= clock::now()) break;
     changed_.wait_until(l, end);
   }
   --c.waiting;
@@ -92,7 +117,8 @@ void core::await_turn(lock& l, client_state& c) {
 /// transfers and moves of others need.
 void core::charge(use_state const& u) noexcept {
   client_state& c = *u.owner;
-  c.launch_seconds = u.work->seconds();
+  double const seconds = u.work->seconds();
+  c.launch_seconds = std::isfinite(seconds) ? std::max(seconds, 0.0) : 0;
   c.counters.launch_seconds += c.launch_seconds;
   c.turn += c.launch_seconds;
   if (u.missing > 0) {
@@ -107,6 +133,7 @@ void core::charge(use_state const& u) noexcept {
 void core::count_transfer(client_state& c) {
   c.activity.note(clock::now());
   c.turn = std::max(c.turn, turn_);
+  if (!has_competitor(c)) turn_ = c.turn;
   ++c.transfers;
 }
 void core::charge_transfer(client_state& c, stopwatch const& watch) noexcept {
@@ -144,14 +171,15 @@ std::size_t core::usable_room(client_state& c, std::size_t blocks) {
   });
   if (!has_company) return blocks;
   for (client_state& other : clients_) other.is_exhausted = false;
-  bool const has_most = victim_client(c.options.priority, &c, blocks, now) == &c;
+  bool const has_most = victim_client(c.options.priority, &c, 1, now) == &c;
   return has_most ? std::min(blocks, c.free_before) : blocks;
 }
 
 /// After a launch has got what it gets without this: clients that each need more than an equal share have their blocks
 /// on the device in turn. A client gets credit for the time that its launches take because blocks are in host memory,
-/// or would take if it had not taken room. It takes room from such clients when its credit pays for the exchange of
-/// the blocks, and then keeps its turn for as long as the exchange took.
+/// or would take if it had not taken room. It takes room from such clients, and from others what their last launch has
+/// not used, when its credit pays for the exchange of the blocks. It then keeps its turn for as long as the exchange
+/// took.
 void core::take_room(use_state& u) {
   client_state& c = *u.owner;
   std::vector<used_block> missing = missing_blocks(u);
@@ -168,9 +196,11 @@ void core::take_room(use_state& u) {
   try {
     std::size_t found = 0;
     evict_chosen([&](std::vector<eviction>& chosen) {
-      for (client_state& other : clients_)
-        if (&other != &c && other.options.priority <= c.options.priority && other.demand > share)
-          found += choose(other, wanted - found, chosen);
+      for (client_state& other : clients_) {
+        if (&other == &c || other.options.priority > c.options.priority) continue;
+        std::size_t const kept = other.demand > share ? 0 : std::min(other.demand, other.resident);
+        found += choose(other, std::min(wanted - found, other.resident - kept), chosen);
+      }
     });
     std::vector<block_number> numbers;
     for (used_block const& b : std::span(missing).first(std::min(found, device_pool_.size())))

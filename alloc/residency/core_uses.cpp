@@ -109,11 +109,9 @@ void core::wait_until_unpinned(lock& l, named_blocks const& range) {
       l.unlock();
       u->work->wait();
       l.lock();
-    } else if (u->work && u->is_mine()) {
-      throw error(error_code::bad_argument, "client '" + u->owner->options.name +
-                                                "': a transfer would wait for ever for a use that its own thread has "
-                                                "not finished; call finish() first");
     } else {
+      if (u->work && u->is_mine()) refuse_to_wait_for_itself(*u->owner, "a transfer");
+      if (!options_.in_place) refuse_to_wait_for_itself(*range.region->owner, "a transfer");
       changed_.wait(l);
     }
   }
@@ -137,8 +135,8 @@ std::shared_ptr<use_state> core::begin_use(client_state* c, std::vector<named_bl
                                            std::unique_ptr<exec::work_span> work) {
   ++waiting_launches_;
   lock l(mutex_);
-  await_turn(l, *c);
   --waiting_launches_;
+  await_turn(l, *c);
   loading const scope(*this);
   collect();
   give_back_wanted();
@@ -158,8 +156,8 @@ std::shared_ptr<use_state> core::begin_use_of_backed(client_state* c, std::uniqu
                                                      std::function<bool()> is_mine) {
   ++waiting_launches_;
   lock l(mutex_);
-  await_turn(l, *c);
   --waiting_launches_;
+  await_turn(l, *c);
   loading const scope(*this);
   collect();
   give_back_wanted();
@@ -209,15 +207,17 @@ std::shared_ptr<use_state> core::begin(lock& l, client_state* c, std::span<named
     announce(*u, u->blocks);
     u->room = room_;
     stopwatch const watch;
-    move_in(l, *u);
+    double const waited = move_in(l, *u);
     if (options_.in_place) take_room(*u);
-    c->turn += watch.seconds();
+    c->turn += watch.seconds() - waited;
     c->demand = static_cast<std::size_t>(std::count_if(u->blocks.begin(), u->blocks.end(),
                                                        [](used_block const& b) { return b.hint != use_hint::once; }));
     u->missing = missing_blocks(*u).size();
     c->missing = u->missing;
     c->free_before = device_pool_.size();
-    if (u->missing > 0 && c->free_before > 0) u->room = unknown_room;  // the next launch may take the room
+    if (u->missing > 0 && c->free_before > 0 && c->resident < c->options.limit / block_bytes())
+      u->room = unknown_room;  // the next launch may take the room
+    u->watch = {};
     u->work->start();
   } catch (...) {
     uses_.remove(u);
@@ -279,6 +279,7 @@ bool core::resume_use(std::shared_ptr<use_state> const& u) {
   lock const l(mutex_);
   if (u->is_retired || u->layout != u->owner->layout) return false;
   if (has_competitor(*u->owner)) return false;
+  turn_ = std::max(turn_, u->owner->turn);
   if (options_.budget->wanted_back() > 0 && u->work->is_done()) return false;
   if (u->room != room_)
     for (used_block const& b : u->blocks)
@@ -286,6 +287,7 @@ bool core::resume_use(std::shared_ptr<use_state> const& u) {
   u->room = room_;
   if (u->work->is_done()) {
     charge(*u);
+    u->watch = {};
     u->work->start();
   }
   u->is_finished = false;

@@ -51,7 +51,8 @@ struct options {
   /// this option, they get device memory at once while the budget has unused bytes, and the host writes directly to it.
   bool lazy_transfers = false;
   /// Launches use blocks that do not fit in host memory. Without this option, a launch waits until all blocks that it
-  /// uses are on the device, and evicts any other blocks for that, as in GDM.
+  /// uses are on the device, and evicts any other blocks for that, as in GDM. Then a thread must not begin a launch, or
+  /// wait for a transfer, while it has an unfinished use: it gets error(bad_argument). client::space() is refused.
   bool in_place = true;
   /// A client becomes idle, and loses its memory to others step by step, when it has neither launched nor copied
   /// anything for longer than this, and for longer than it usually pauses.

@@ -32,15 +32,15 @@ template <class Space>
   return std::clamp(device / 64 / step * step, step, std::max(step, std::size_t{16} << 20));
 }
 
-/// `space`: for the signatures, where the host cannot read device memory.
+/// `space`: for the signatures, where the host cannot read device memory. in_place: as residency::options.
 template <class Space>
 [[nodiscard]] residency::options manager_options(Space const& space, std::string const& policy, std::size_t budget,
-                                                 std::size_t block) {
+                                                 std::size_t block, bool in_place) {
   residency::options o;
   o.budget = std::make_shared<residency::fixed_budget>(budget);
   o.block_bytes = block;
   o.make_policy = [policy] { return residency::make_policy(policy); };
-  o.in_place = policy != residency::gdm_base::name;
+  o.in_place = in_place;
   o.pooled_host_bytes = residency::unlimited;  // making blocks of host memory is not what is measured
   if constexpr (!std::is_base_of_v<exec::host_space, Space>)
     o.make_dirty_check = residency::by_signatures(space, block);
@@ -51,10 +51,11 @@ template <class Space>
 template <class Space>
 class shared_device {
  public:
-  shared_device(std::array<Space, 3> const& spaces, std::string const& policy, std::size_t budget, std::size_t block)
+  shared_device(std::array<Space, 3> const& spaces, std::string const& policy, std::size_t budget, std::size_t block,
+                bool in_place = true)
       : spaces_(spaces),
         is_base_(policy == residency::gdm_base::name),
-        manager_(spaces[0], manager_options(spaces[2], policy, budget, block)) {}
+        manager_(spaces[0], manager_options(spaces[2], policy, budget, block, in_place)) {}
 
   [[nodiscard]] residency::client<Space> make_client(unsigned number) {
     return manager_.make_client({.name = "program " + std::to_string(number)}, spaces_[number]);

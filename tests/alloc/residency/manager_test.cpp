@@ -714,14 +714,82 @@ TEST(residency, launches_that_may_not_run_in_place) {
     return std::nullopt;
   };
   EXPECT_EQ(code_of({large}), error_code::out_of_memory);
+  EXPECT_THROW((void)first.space(), error);
   second.launch({{b}}, nothing);  // nothing is left of the launch that failed
   {
     residency::use const open = first.use({{a, 0, block}});
-    EXPECT_EQ(code_of({b}), error_code::bad_argument);  // it would wait for itself
-    EXPECT_EQ(code_of({b, 0, 3 * block}), std::nullopt);
+    EXPECT_EQ(code_of({b, 0, 3 * block}), error_code::bad_argument);  // it could wait for itself
+    std::uint64_t word = 0;
+    EXPECT_NO_THROW(a.read(block, &word, sizeof(word)));
+    EXPECT_EQ(word, 2u);
   }
   EXPECT_EQ((first_words<host>(a, block)), (std::vector<std::uint64_t>{1, 2, 3, 4}));
   EXPECT_EQ((first_words<host>(b, block)), (std::vector<std::uint64_t>{11, 12, 13, 14}));
+}
+
+// A client that uses the device for a small part of the time does not keep another one waiting.
+TEST(residency, clients_that_poll_stop_nobody) {
+  residency::options o = options_with(std::make_shared<elastic_budget>(8 * block), block);
+  o.idle_after = std::chrono::hours(1);
+  residency::manager<slow_space> m(slow_space(0.04), o);
+  auto large = m.make_client({"large"});
+  auto small = m.make_client({"small"});
+  residency::region everything = large.reserve(16 * block);
+  residency::region r = small.reserve(block);
+  write_blocks(r, block, 1);
+  write_blocks(everything, block, 11);
+  large.launch(nothing);
+  std::atomic<bool> is_done = false;
+  std::atomic<bool> polls = false;
+  std::jthread const other([&] {
+    while (!is_done) {
+      std::uint64_t word = 0;
+      r.read(0, &word, sizeof(word));
+      polls = true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  while (!polls) std::this_thread::yield();
+  for (int i = 0; i < 20; ++i) large.launch(nothing);  // each waits for about an eighth of 40 ms
+  is_done = true;
+}
+
+// A client that uses one block after the other does not keep what it does not need.
+TEST(residency, clients_get_what_others_do_not_use) {
+  residency::options o = options_with(std::make_shared<elastic_budget>(8 * block), block);
+  o.idle_after = std::chrono::hours(1);
+  residency::manager<slow_space> m(slow_space(1e-3), o);
+  auto first = m.make_client({"first"});
+  auto second = m.make_client({"second"});
+  residency::region a = first.reserve(8 * block);
+  residency::region b = second.reserve(7 * block);
+  write_blocks(a, block, 1);
+  write_blocks(b, block, 11);
+  first.launch(nothing);
+  for (int i = 0; i < 100 && resident_blocks(b, block) < 7; ++i) {
+    first.launch({{a, 0, block}}, nothing);
+    second.launch(nothing);
+  }
+  EXPECT_EQ(resident_blocks(b, block), 7u);
+  EXPECT_TRUE(a.is_resident(0));
+}
+
+// A launch evicts nothing that it needs itself for blocks that do not fit beside it, or that it uses in place.
+TEST(residency, new_blocks_of_launches_evict_no_more_than_necessary) {
+  residency::options o = options_with(std::make_shared<elastic_budget>(8 * block), block);
+  o.lazy_transfers = false;
+  residency::manager<host> m(host(1), o);
+  auto c = m.make_client({"c"});
+  residency::region a = c.reserve(8 * block);
+  residency::region b = c.reserve(4 * block);
+  residency::region d = c.reserve(4 * block);
+  c.launch({{a}}, nothing);
+  c.launch({{a}, {b}}, nothing);
+  EXPECT_EQ(m.counters().dirty_evictions + m.counters().clean_evictions, 0u);
+  c.launch({{b, 0, 4 * block, residency::access::read, residency::use_hint::once}, {d}}, nothing);
+  EXPECT_EQ(resident_blocks(d, block), 4u);
+  EXPECT_EQ(resident_blocks(b, block), 0u);
+  EXPECT_EQ(m.counters().dirty_evictions + m.counters().clean_evictions, 4u);
 }
 
 // Without lazy transfers, evictions take the copies of resident blocks before they create host memory.
