@@ -65,6 +65,7 @@ class csr_build {
       g_.arc_count = there.arcs;
       g_.edge_count = g_.settings.directed ? there.arcs : (there.arcs + self_loops) / 2;
       g_.changes = g_.erased = g_.churn_size = 0;
+      g_.least_arcs = g_.arc_count;
     } catch (...) {
       g_.space.wait_for_all();  // for copies from the CSR, as the caller may free it
       g_.remove_all();

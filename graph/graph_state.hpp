@@ -85,6 +85,7 @@ struct graph_state {
         edge_count(std::exchange(other.edge_count, 0)),
         changes(other.changes),
         erased(other.erased),
+        least_arcs(other.least_arcs),
         churn_size(other.churn_size),
         fails_from(other.fails_from),
         build_slice(other.build_slice) {
@@ -185,7 +186,7 @@ struct graph_state {
     });
     if (arc_count > 0) identity.change();
     arc_count = edge_count = 0;
-    changes = erased = churn_size = 0;
+    changes = erased = least_arcs = churn_size = 0;
   }
   // Makes the vertices absent that are so in another graph with as many, in the same order of later use. They have no
   // edges here, and none is absent yet.
@@ -248,7 +249,7 @@ struct graph_state {
     bool const may_restart =
         how.bytes != never && Allocator::family.resets && fails_from == never && snapshots->empty();
     std::uint64_t const more = std::max(how.bytes, missing);
-    bool const churns = erased > 0 && erased >= changes / 4;
+    bool const churns = erased > 0 && erased >= changes / 4 && arc_count / 3 * 2 <= least_arcs;
     std::uint64_t const many = (vertices + arc_count) / 16;
     bool const is_cheap = may_restart && !how.if_full && changes >= many;
     // Before a compaction, which takes about as long: after so many changes few chunks are free.
@@ -274,8 +275,10 @@ struct graph_state {
       next_layout = {new_sizes(), most, true};
       return false;
     }
+    // In small steps: the pool may have grown for a batch that is much larger than others.
     if (churns && churn_size > 0 && changes < 2 * many)
-      churn_size = std::max(churn_size, size_with(allocator->stats().committed));
+      churn_size = std::max(churn_size, std::min(churn_size + 2, size_with(allocator->stats().committed)));
+    least_arcs = arc_count;
     return true;
   }
   // Under churn, pages have room for an eighth more neighbours, so that most vertices do not move in the next updates,
@@ -287,7 +290,7 @@ struct graph_state {
     if (needs > pool.committed / 16 * 15) return false;
     churn_size = std::max(churn_size, std::uint64_t{26});
     std::size_t const enough = std::max({settings.pool.pool_bytes, pool_for(churn_size), needs / 15 * 16});
-    next_layout = {sizes, std::min(pool.reserved, enough), false};
+    next_layout = {sizes, std::min({pool.reserved, enough, pool.committed / 4 * 5}), false};
     return true;
   }
   // The bytes of vertex tables, and of a CSR with offsets of 8 bytes.
@@ -341,6 +344,23 @@ struct graph_state {
     allocator = std::move(fresh);
     snapshots = std::move(next_chain);
     changes = erased = 0;
+    least_arcs = arc_count;
+  }
+
+  // The same, or in a pool of the size of the present one, if beside this there is no memory for a larger one. Returns
+  // false, and changes nothing, if there is no memory for either.
+  [[nodiscard]] bool can_relayout(new_layout to) {
+    std::size_t const committed = allocator->stats().committed;
+    for (;;) {
+      try {
+        relayout(to);
+        return true;
+      } catch (error const& e) {
+        if (e.code() != error_code::out_of_memory) throw;
+        if (to.pool_bytes <= committed) return false;
+        to.pool_bytes = committed;
+      }
+    }
   }
 
   [[nodiscard]] memory_report memory() const {
@@ -422,8 +442,9 @@ struct graph_state {
   attached_results<Space> results;
   std::uint64_t arc_count = 0;
   std::uint64_t edge_count = 0;
-  std::uint64_t changes = 0;  // requested edges since the last layout
-  std::uint64_t erased = 0;   // erased edges since then
+  std::uint64_t changes = 0;     // requested edges since the last layout
+  std::uint64_t erased = 0;      // erased edges since then
+  std::uint64_t least_arcs = 0;  // since then, or since the pool has grown
   // Sixteenths of a CSR that the graph may take after a roomy layout: more if the pool had to grow soon after the
   // previous one. 0: there has been none.
   std::uint64_t churn_size = 0;

@@ -214,12 +214,8 @@ class update_engine {
     while (s == nullptr) {
       // If the batch then has no room, and the pool cannot grow, pages are written once more, with the least room.
       how = {.bytes = g_.next_layout.is_last ? state::never : how.bytes, .if_full = true};
-      try {
-        g_.relayout(g_.next_layout);
-      } catch (error const& e) {  // then the pool must grow
-        if (e.code() != error_code::out_of_memory) throw;
-        g_.changes = 0;  // so that not each update tries it
-      }
+      // If that fails, the pool must grow. The counters start again, so that not each update tries it.
+      if (!g_.can_relayout(g_.next_layout)) g_.changes = g_.erased = 0;
       launch<Op>(batch);
       s = complete<Op>(all, how);
     }
@@ -264,6 +260,7 @@ class update_engine {
     r.self_loops = g_.settings.self_loops ? 0 : all.self_loops;
     r.duplicates = r.requested - all.distinct - r.self_loops;
     g_.arc_count += Op == update_kind::erase ? 0 - all.arcs : all.arcs;
+    g_.least_arcs = std::min(g_.least_arcs, g_.arc_count);
     if constexpr (Op == update_kind::insert) {
       r.inserted = all.edges;
       r.unchanged = all.distinct - all.edges;
