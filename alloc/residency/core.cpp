@@ -174,8 +174,8 @@ void core::forget_released(region_state* r) noexcept {
   c->regions.remove_if([&](region_state const& other) { return &other == r; });
 }
 
-/// From the pool, or else the copy of a resident block (but not with options::lazy_transfers, where all new blocks take
-/// host memory): to copy that block when it is evicted takes less time than to create host memory.
+/// From the pool, or else the stale copy of a resident block, which must be copied anyway when it is evicted: to create
+/// host memory takes more time. (But not with options::lazy_transfers, where all new blocks take host memory.)
 exec::physical_block core::take_host() {
   if (!host_pool_.empty()) {
     exec::physical_block const b = host_pool_.back();
@@ -184,7 +184,7 @@ exec::physical_block core::take_host() {
   }
   for (std::size_t i = 0; i < blocks_.size() && !options_.lazy_transfers; ++i) {
     if (++last_taken_ >= blocks_.size()) last_taken_ = 0;
-    if (block& b = blocks_[last_taken_]; b.device && b.host && b.users == 0 && !b.is_leaving)
+    if (block& b = blocks_[last_taken_]; b.device && b.host && b.is_stale && b.users == 0 && !b.is_leaving)
       return std::exchange(b.host, {});
   }
   host_pool_.reserve(host_blocks_ + 1);  // so that a block can be returned without memory
@@ -413,7 +413,10 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
     end_transfer(transfer);
     throw;
   }
-  for (block_number const n : copied) r->owner->policy->copied_out(n);  // clean, unless a launch may write it
+  for (block_number const n : copied) {
+    r->owner->policy->copied_out(n);  // clean, unless a launch may write it
+    blocks_[n].is_stale = false;
+  }
   announce_transfer(transfer);
   copy_unlocked(l, transfer, [&] {
     auto* const target = static_cast<std::byte*>(to);

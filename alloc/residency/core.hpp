@@ -58,6 +58,7 @@ struct block {
   bool was_mapped = false;  // load() has mapped its device memory
   bool is_unused = false;   // was fetched while idle, and not used since
   bool is_leaving = false;  // is being evicted
+  bool is_stale = false;    // a launch that named the block has written it since `host` was a copy of it
   bool is_changed = false;  // the next eviction copies it to the host, whatever its policy says
 };
 

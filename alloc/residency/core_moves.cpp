@@ -107,6 +107,7 @@ void core::load(std::span<block_number const> numbers) {
     exchange(numbers, exec::memory_side::device, [&](block_number n) {
       block& b = blocks_[n];
       b.was_mapped = true;
+      b.is_stale = false;
       if (!options_.keep_host_copy) keep_host(std::exchange(b.host, {}));
       ++owner.resident;
       ++done;

@@ -140,6 +140,7 @@ std::shared_ptr<use_state> core::begin_use(client_state* c, std::vector<named_bl
   loading const scope(*this);
   collect();
   give_back_wanted();
+  bool const is_named = !names.empty();
   if (names.empty())
     for (region_state& r : c->regions)
       if (!r.is_released) {
@@ -148,8 +149,10 @@ std::shared_ptr<use_state> core::begin_use(client_state* c, std::vector<named_bl
       }
   make_room_for_new(*c, names);
   back(names);
-  return begin(l, c, names, std::move(work),
-               [thread = std::this_thread::get_id()] { return std::this_thread::get_id() == thread; });
+  auto const u = begin(l, c, names, std::move(work),
+                       [thread = std::this_thread::get_id()] { return std::this_thread::get_id() == thread; });
+  for (used_block const& b : u->blocks) blocks_[b.number].is_stale |= is_named && b.writes;
+  return u;
 }
 
 std::shared_ptr<use_state> core::begin_use_of_backed(client_state* c, std::unique_ptr<exec::work_span> work,
