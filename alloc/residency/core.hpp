@@ -126,6 +126,7 @@ struct client_state {
   std::list<region_state> regions;
 
   [[nodiscard]] bool lacks_room() const { return missing > demand / 8; }
+  [[nodiscard]] bool is_busy(time_point now) const { return !is_closed && activity.age(now) <= 4; }
 };
 
 struct used_block {
@@ -207,9 +208,8 @@ class core {
   [[nodiscard]] bool runs_in_place() const { return options_.in_place; }
 
  private:
-  static constexpr std::uint64_t period = 64;   // uses
-  static constexpr std::size_t few_pauses = 4;  // activity::age of clients that are not idle
-  static constexpr double bus_speed = 5e10;     // bytes a second, before anything was measured
+  static constexpr std::uint64_t period = 64;  // uses
+  static constexpr double bus_speed = 5e10;    // bytes a second, before anything was measured
   static constexpr std::uint64_t unknown_room = ~std::uint64_t{0};
   using lock = std::unique_lock<std::mutex>;
   struct eviction {
@@ -252,6 +252,8 @@ class core {
   void copy_unlocked(lock& l, std::shared_ptr<use_state> const& transfer, F const& copies);
   template <class F>
   void for_each_part(named_blocks const& range, std::size_t offset, std::size_t bytes, F const& f) const;
+
+  static void await_work(lock& l, std::shared_ptr<use_state> u);
 
   // Turns
   [[nodiscard]] static bool compete(client_state const& a, client_state const& b);

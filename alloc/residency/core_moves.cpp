@@ -323,22 +323,23 @@ void core::make_room_for_new(client_state& c, std::span<named_blocks const> name
   std::sort(unbacked_at.begin(), unbacked_at.end());
   auto const last = std::unique(unbacked_at.begin(), unbacked_at.end());
   if (last == unbacked_at.begin()) return;
-  for (block_number const n : resident) ++blocks_[n].users;  // so that none of them is evicted
-  auto const unpin = [&] {
-    for (block_number const n : resident) --blocks_[n].users;
-  };
+  struct pins {  // so that none of these is evicted
+    std::vector<block>& blocks;
+    std::vector<block_number> const& pinned;
+    pins(std::vector<block>& all, std::vector<block_number> const& numbers) : blocks(all), pinned(numbers) {
+      for (block_number const n : pinned) ++blocks[n].users;
+    }
+    pins(pins const&) = delete;
+    ~pins() {
+      for (block_number const n : pinned) --blocks[n].users;
+    }
+  } const scope(blocks_, resident);
   try {
     (void)make_room(c, static_cast<std::size_t>(last - unbacked_at.begin()));
   } catch (error const& failed) {
-    unpin();
     if (failed.code() != error_code::out_of_memory) throw;
     ++c.counters.failed_moves;
-    return;
-  } catch (...) {
-    unpin();
-    throw;
   }
-  unpin();
 }
 
 /// Moves what a use names to the device, as far as there is room. Waits for launches that are finished but not done if
@@ -379,11 +380,8 @@ double core::move_in(lock& l, use_state& u) {
       return other.get() != &u && other->is_finished && other->work;
     });
     if (earlier == uses_.end()) return waited;
-    std::shared_ptr<use_state> const awaited = *earlier;
     stopwatch const watch;
-    l.unlock();
-    awaited->work->wait();
-    l.lock();
+    await_work(l, *earlier);
     waited += watch.seconds();
     collect();
   }
@@ -410,14 +408,10 @@ void core::await_other_use(lock& l, use_state const& u) {
   auto const enqueued = std::find_if(uses_.begin(), uses_.end(), [&](auto const& other) {
     return is_other(other) && other->is_finished && other->work;
   });
-  if (enqueued != uses_.end()) {
-    std::shared_ptr<use_state> const awaited = *enqueued;
-    l.unlock();
-    awaited->work->wait();
-    l.lock();
-  } else {
+  if (enqueued != uses_.end())
+    await_work(l, *enqueued);
+  else
     changed_.wait(l);
-  }
   collect();
 }
 
@@ -494,10 +488,7 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
       auto const earlier =
           std::find_if(uses_.begin(), uses_.end(), [](auto const& u) { return u->is_finished && u->work; });
       if (earlier != uses_.end()) {
-        std::shared_ptr<use_state> const awaited = *earlier;
-        l.unlock();
-        awaited->work->wait();
-        l.lock();
+        await_work(l, *earlier);
         collect();
         continue;
       }

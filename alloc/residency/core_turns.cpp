@@ -63,7 +63,7 @@ double core::used_by_competitors(client_state const& c) const {
 std::shared_ptr<use_state> core::launch_before(client_state const& c) const {
   time_point const now = clock::now();
   bool const has_company = std::any_of(clients_.begin(), clients_.end(), [&](client_state const& other) {
-    return compete(c, other) && other.activity.age(now) <= few_pauses;
+    return compete(c, other) && other.is_busy(now);
   });
   std::shared_ptr<use_state> own;
   for (std::shared_ptr<use_state> const& u : uses_) {
@@ -98,9 +98,7 @@ void core::await_turn(lock& l, client_state& c) {
   double const used_before = used_by_competitors(c);
   for (;; collect()) {
     if (std::shared_ptr<use_state> const earlier = launch_before(c)) {
-      l.unlock();
-      earlier->work->wait();
-      l.lock();
+      await_work(l, earlier);
       continue;
     }
     time_point const end = end_of_wait(c, start, used_before);
@@ -154,9 +152,8 @@ bool core::has_competitor(client_state const& c) const {
 
 /// Device blocks for each client, if all that are not idle have the same.
 std::size_t core::fair_share(time_point now) const {
-  auto const busy = std::count_if(clients_.begin(), clients_.end(), [&](client_state const& c) {
-    return !c.is_closed && c.demand > 0 && c.activity.age(now) <= few_pauses;
-  });
+  auto const busy = std::count_if(clients_.begin(), clients_.end(),
+                                  [&](client_state const& c) { return c.demand > 0 && c.is_busy(now); });
   return device_blocks_ / static_cast<std::size_t>(std::max<std::ptrdiff_t>(busy, 1));
 }
 
@@ -166,9 +163,8 @@ std::size_t core::fair_share(time_point now) const {
 std::size_t core::usable_room(client_state& c, std::size_t blocks) {
   if (!options_.in_place) return blocks;
   time_point const now = clock::now();
-  bool const has_company = std::any_of(clients_.begin(), clients_.end(), [&](client_state const& other) {
-    return &other != &c && !other.is_closed && other.activity.age(now) <= few_pauses;
-  });
+  bool const has_company = std::any_of(clients_.begin(), clients_.end(),
+                                       [&](client_state const& other) { return &other != &c && other.is_busy(now); });
   if (!has_company) return blocks;
   for (client_state& other : clients_) other.is_exhausted = false;
   bool const has_most = victim_client(c.options.priority, &c, 1, now) == &c;

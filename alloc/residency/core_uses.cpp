@@ -88,6 +88,13 @@ void core::collect() noexcept {
   forget_clients();
 }
 
+/// Waits for work that is enqueued, without the mutex.
+void core::await_work(lock& l, std::shared_ptr<use_state> u) {
+  l.unlock();
+  u->work->wait();
+  l.lock();
+}
+
 /// Waits until no use of any kind, or none that writes if the range is only read, pins a block of the range.
 void core::wait_until_unpinned(lock& l, named_blocks const& range) {
   auto const is_pinned = [&](block_number n) {
@@ -106,9 +113,7 @@ void core::wait_until_unpinned(lock& l, named_blocks const& range) {
     };
     std::shared_ptr<use_state> const u = *std::find_if(uses_.begin(), uses_.end(), pins);
     if (u->is_finished) {
-      l.unlock();
-      u->work->wait();
-      l.lock();
+      await_work(l, u);
     } else {
       if (u->work && u->is_mine()) refuse_to_wait_for_itself(*u->owner, "a transfer");
       if (!options_.in_place) refuse_to_wait_for_itself(*range.region->owner, "a transfer");
