@@ -92,7 +92,7 @@ void core::await_turn(lock& l, client_state& c) {
   for (auto const& u : uses_)  // a launch may have continued for long, and is not charged yet
     if (u->work && u->owner != &c)
       turn_ = std::max(turn_, u->owner->turn + u->watch.seconds() - u->owner->launch_seconds);
-  c.turn = std::max(c.turn, turn_);
+  for (client_state& one : clients_) one.turn = std::max(one.turn, turn_);  // so that only use counts from now on
   ++c.waiting;
   time_point const start = clock::now();
   double const used_before = used_by_competitors(c);
