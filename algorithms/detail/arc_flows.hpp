@@ -26,6 +26,7 @@
 #include "../../graph/view.hpp"
 #include "frontier.hpp"
 #include "objectives.hpp"
+#include "row_builder.hpp"
 #include "weighted_rows.hpp"
 #include "weights.hpp"
 

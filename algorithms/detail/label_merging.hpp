@@ -14,6 +14,7 @@
 #include "labels.hpp"
 #include "modularity_moves.hpp"
 #include "objectives.hpp"
+#include "row_builder.hpp"
 #include "weighted_rows.hpp"
 
 namespace wyrm::algorithms::detail {

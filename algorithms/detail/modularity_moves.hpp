@@ -21,12 +21,14 @@
 #include "frontier.hpp"
 #include "move_round.hpp"
 #include "objectives.hpp"
+#include "propose_on_host.hpp"
+#include "thread_tables.hpp"
 #include "weighted_rows.hpp"
 
 namespace wyrm::algorithms::detail {
 
-/// Owns the memory of rounds: 12 bytes per arc for hash tables, 1/16 byte per arc for lists, about 90 per vertex, for
-/// the map equation 120.
+/// Owns the memory of rounds: 12 bytes per arc for hash tables (on a host 8 bytes per vertex for each thread), 1/16
+/// byte per arc for lists, about 90 per vertex, for the map equation 120.
 template <class Space>
 class modularity_moves {
  public:
@@ -39,6 +41,7 @@ class modularity_moves {
         traffic_(space),
         table_label_(space),
         table_weight_(space),
+        host_tables_(space),
         proposal_(space),
         outside_(space),
         exits_(space),
@@ -54,7 +57,7 @@ class modularity_moves {
   std::uint64_t prepare(weighted_rows const& rows) {
     std::size_t const n = rows.g.vertices();
     reserve(n, rows.g.arcs());
-    offsets_.find(rows.g);
+    if constexpr (exec::has_tiles<Space>) offsets_.find(rows.g);
     space_.fill(degree_.data(), 0, n * sizeof(std::uint64_t));
     now().fill(rows.g);
     for_each_item<8>(space_, now().view(), add_up_rows{rows, degree_.data()});
@@ -62,13 +65,17 @@ class modularity_moves {
   }
   void reserve(std::size_t n, std::uint64_t arcs) {
     bulk_.reserve(n);
-    offsets_.reserve(n);
     degree_.reserve(n);
     volume_.reserve(n);
     traffic_.reserve(n);
     proposal_.reserve(n);
-    table_label_.reserve(places(n, arcs));
-    table_weight_.reserve(places(n, arcs));
+    if constexpr (exec::has_tiles<Space>) {
+      offsets_.reserve(n);
+      table_label_.reserve(places(n, arcs));
+      table_weight_.reserve(places(n, arcs));
+    } else {
+      host_tables_.reserve(2 * n);
+    }
     for (vertex_list<Space>& list : lists_) list.reserve(n, arcs);
   }
   /// The memory for the map equation.
@@ -128,16 +135,22 @@ class modularity_moves {
     objective.books = books_.data();
     return objective;
   }
+  void clear_tables(std::size_t n, std::uint64_t arcs) {
+    if constexpr (exec::has_tiles<Space>) {
+      space_.fill(table_label_.data(), 0xff, places(n, arcs) * sizeof(graph::vertex_id));
+      space_.fill(table_weight_.data(), 0, places(n, arcs) * sizeof(std::uint32_t));
+    } else {
+      host_tables_.make(2 * n);
+    }
+  }
   template <class Objective>
   moves repeat(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t max_rounds, move_rules const& rules,
                Objective objective) {
     std::uint64_t const* const mass = rules.mass == nullptr ? degree_.data() : rules.mass;
     std::size_t const n = rows.g.vertices();
-    std::size_t const all = places(n, rows.g.arcs());
     space_.fill(traffic_.data(), 0, n * sizeof(std::uint64_t));
     space_.fill(proposal_.data(), 0, n * sizeof(move_proposal));
-    space_.fill(table_label_.data(), 0xff, all * sizeof(graph::vertex_id));
-    space_.fill(table_weight_.data(), 0, all * sizeof(std::uint32_t));
+    clear_tables(n, rows.g.arcs());
     lists_[(turn_ + 1) % 2].clear(rows.g);
     move_round r{rows,
                  mass,
@@ -198,9 +211,13 @@ class modularity_moves {
     frontier const from = now().view();
     vertex_list<Space>& next = lists_[(turn_ + 1) % 2];
     for_each_item<32>(space_, from, begin_round{r, from});
-    for_each(r, from, items, gather_links{r});
-    for_each(r, from, items, find_gains<Objective>{r, objective});
-    for_each(r, from, items, find_targets<Objective>{r, objective});
+    if constexpr (exec::has_tiles<Space>) {
+      for_each(r, from, items, gather_links{r});
+      for_each(r, from, items, find_gains<Objective>{r, objective});
+      for_each(r, from, items, find_targets<Objective>{r, objective});
+    } else {
+      for_each_item<8>(space_, from, propose_on_host<Objective>{r, objective, host_tables_.view()});
+    }
     for_each_item<32>(space_, from, gather_traffic{r});
     if constexpr (std::is_same_v<Objective, map_objective>)
       for_each_item<32>(space_, from, save_modules{r, objective, saved()});
@@ -242,6 +259,7 @@ class modularity_moves {
   exec::buffer<std::uint64_t, Space> traffic_;
   exec::buffer<graph::vertex_id, Space> table_label_;
   exec::buffer<std::uint32_t, Space> table_weight_;
+  thread_tables<std::uint32_t, Space> host_tables_;
   exec::buffer<move_proposal, Space> proposal_;
   exec::buffer<std::uint64_t, Space> outside_;
   exec::buffer<std::uint64_t, Space> exits_;

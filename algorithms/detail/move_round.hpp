@@ -302,10 +302,14 @@ struct list_next {
   move_round r;
   frontier next;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+  [[nodiscard]] WYRM_HD frontier_end<Tile> begin(Tile const&) const {
+    return {r.rows.g, next};
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item, frontier_end<Tile>& listed) const {
     graph::vertex_id const v = item->vertex;
     move_proposal const w = r.proposal[v];
-    next.add(t, r.rows.g, v, t.rank() == 0 && item->part == 0 && (w.waits != 0 || w.gain > 0));
+    listed.add(t, v, t.rank() == 0 && item->part == 0 && (w.waits != 0 || w.gain > 0));
     if (w.gain == 0) return;
     graph::neighbour_list const part = item->part_of(r.rows.g.neighbours(v));
     std::uint64_t change = 0;  // of the weight outward; may be less than 0, modulo 2^64
@@ -313,7 +317,7 @@ struct list_next {
       std::uint32_t const i = base + t.rank();
       graph::vertex_id const u = i < part.size ? part[i] : v;
       bool const meets = u != v && r.may_meet(v, u);
-      next.add(t, r.rows.g, u, meets && r.label[u] != w.to);
+      listed.add(t, u, meets && r.label[u] != w.to);
       if (!r.rules.refine() || !meets) continue;
       std::uint64_t const weight = r.rows.weight(part.data + i);
       if (r.label[u] != w.to)

@@ -163,7 +163,7 @@ struct combine_vectors {
     std::size_t const end = blocks * (tile + 1) / tiles;
     for (std::size_t block = blocks * tile / tiles; block < end; block += at_once)
       for (unsigned k = 0; k < 32; k += Tile::size()) {
-        values loaded[at_once];
+        values loaded[at_once] = {};
         for (unsigned b = 0; b < at_once; ++b)
           if (std::size_t const v = (block + b) * 32 + k + t.rank(); block + b < end && v < n) loaded[b] = load(v);
         for (unsigned b = 0; b < at_once; ++b)

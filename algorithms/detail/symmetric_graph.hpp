@@ -17,6 +17,7 @@
 #include "../../graph/view.hpp"
 #include "arc_flows.hpp"
 #include "objectives.hpp"
+#include "row_builder.hpp"
 #include "weighted_rows.hpp"
 #include "weights.hpp"
 

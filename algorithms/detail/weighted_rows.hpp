@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Symmetric rows with integer weights. They are either the rows of an undirected graph, where all weights are 1, or are
 // built: from any graph by adding up both directions of its arcs, or from rows of vertices with labels by adding up the
-// weights between each pair of labels. Built rows come from sorted keys (row, column). Weights are then added at the
-// position of their key, so the result does not depend on the order of additions.
+// weights between each pair of labels (row_builder.hpp).
 #pragma once
 
 #include <algorithm>
@@ -239,6 +238,19 @@ class built_rows {
             targets_.data(), weighted ? weights_.data() : nullptr, weighted ? 1u : 2u};
   }
   [[nodiscard]] std::uint64_t const* offsets() const { return offsets_.data(); }
+  /// For a kernel that writes rows of n vertices: memory with room for `most` arcs. set_arcs() is called then.
+  struct parts {
+    std::uint64_t* offsets;
+    graph::vertex_id* targets;
+    std::uint32_t* weights;
+    graph::packed_record* records;
+  };
+  parts begin(graph::vertex_id n, std::uint64_t most) {
+    vertices_ = n;
+    reserve(n, most);
+    return {offsets_.data(), targets_.data(), weights_.data(), records_.data()};
+  }
+  void set_arcs(std::uint64_t arcs) { arcs_ = arcs; }
   void reserve(std::size_t vertices, std::uint64_t arcs) {
     offsets_.reserve(vertices + 1);
     records_.reserve(vertices);
@@ -307,63 +319,6 @@ class row_offsets {
   typename Space::bulk bulk_;
   exec::buffer<std::uint32_t, Space> degrees_;
   exec::buffer<std::uint64_t, Space> offsets_;
-};
-
-/// Builds rows; keeps its scratch memory: 16 bytes per arc, and twice as much for both directions.
-template <class Space>
-class row_builder {
- public:
-  explicit row_builder(Space const& space)
-      : space_(space), bulk_(space), list_(space), offsets_(space), keys_(space), spare_(space) {}
-
-  void reserve(std::size_t vertices, std::uint64_t entries) {
-    bulk_.reserve(entries);
-    list_.reserve(vertices, entries);
-    offsets_.reserve(vertices);
-    keys_.reserve(entries);
-    spare_.reserve(entries);
-  }
-  /// Both directions of all arcs of a graph; all weights are 0.
-  void symmetrise(graph::graph_view const& g, built_rows<Space>& to) {
-    build(unweighted(g), nullptr, g.vertices(), 2 * g.arcs(), to);
-  }
-  /// After symmetrise(): the weight of an entry becomes the sum of the integer weights of its arcs; a self-loop counts
-  /// twice, once for each of its ends.
-  void add_weights(graph::graph_view const& g, std::uint32_t const* integer_weights, built_rows<Space>& to) {
-    to.add(unweighted(g), list_.view(), offsets_.data(), integer_weights, nullptr);
-  }
-  /// After symmetrise(): writes the weight of each arc, 1 without weights, to `arcs`, at the entry of its source in the
-  /// row of its target.
-  void write_arcs(graph::graph_view const& g, std::uint32_t const* integer_weights, built_rows<Space> const& rows,
-                  std::uint32_t* arcs) {
-    rows.write_arcs(g, list_.view(), offsets_.data(), integer_weights, arcs);
-  }
-  /// The graph of labels; labels are less than n.
-  void coarsen(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, built_rows<Space>& to) {
-    build(from, labels, n, from.g.arcs(), to);
-    to.add(from, list_.view(), offsets_.data(), nullptr, labels);
-  }
-
- private:
-  [[nodiscard]] static weighted_rows unweighted(graph::graph_view const& g) { return {g, nullptr, nullptr, 2}; }
-  void build(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, std::uint64_t entries,
-             built_rows<Space>& to) {
-    auto const id_bits = std::max(1u, static_cast<unsigned>(std::bit_width(n - 1)));
-    reserve(from.g.vertices(), entries);
-    list_.fill(from.g);
-    offsets_.find(from.g);
-    for_each_item<8>(space_, list_.view(), write_keys{from, offsets_.data(), labels, id_bits, keys_.data()});
-    std::uint64_t* const sorted = bulk_.sort(keys_.data(), spare_.data(), entries, 2 * id_bits);
-    std::uint64_t* const distinct = sorted == keys_.data() ? spare_.data() : keys_.data();
-    to.build(n, distinct, bulk_.unique(sorted, distinct, entries), id_bits);
-  }
-
-  Space space_;
-  typename Space::bulk bulk_;
-  vertex_list<Space> list_;
-  row_offsets<Space> offsets_;
-  exec::buffer<std::uint64_t, Space> keys_;
-  exec::buffer<std::uint64_t, Space> spare_;
 };
 
 }  // namespace wyrm::algorithms::detail
