@@ -21,6 +21,8 @@
 #include "../graph/view.hpp"
 #include "detail/orientation.hpp"
 #include "detail/row_bins.hpp"
+#include "detail/row_builder.hpp"
+#include "detail/triangles_on_host.hpp"
 #include "detail/weighted_rows.hpp"
 #include "triangles.hpp"
 
@@ -141,6 +143,7 @@ class clustering_coefficients_counter {
         built_(space),
         bins_(space),
         orientation_(space),
+        on_host_(space),
         arcs_(space),
         between_(space),
         pairs_(space),
@@ -180,8 +183,13 @@ class clustering_coefficients_counter {
   /// Counts the arcs of g between the neighbours of each vertex. edges: g without directions.
   void add_up(graph::graph_view const& g, graph::graph_view const& edges) {
     std::size_t const n = g.vertices();
+    space_.fill(between_.data(), 0, n * sizeof(std::uint64_t));
+    if constexpr (!exec::has_tiles<Space>)
+      if (!g.directed())
+        return on_host_.count_corners(on_host_.rows_of(g, orientation_, bins_, graph_limits), 2, nullptr, nullptr,
+                                      between_.data(), nullptr);
     graph::packed_record const* const rows =
-        orientation_.make(edges, bins_.make(edges.out_records(), n, edges.arcs(), {8, 256, 1024, 1024}));
+        orientation_.make(edges, bins_.make(edges.out_records(), n, edges.arcs(), graph_limits));
     graph::vertex_id const* const targets = orientation_.targets();
     std::uint8_t* arcs = nullptr;
     if (g.directed()) {
@@ -189,18 +197,23 @@ class clustering_coefficients_counter {
       arcs = arcs_.data();
       exec::for_each_tile<8>(space_, n, detail::count_directions{g, rows, targets, arcs});
     }
-    space_.fill(between_.data(), 0, n * sizeof(std::uint64_t));
-    detail::row_bins_view const oriented = bins_.make(rows, n, edges.arcs(), {2, 16, 64, 64});
-    exec::for_each_tile<32>(space_, oriented.items(),
-                            detail::add_opposite_arcs{rows, targets, arcs, oriented, between_.data()});
+    if constexpr (exec::has_tiles<Space>) {
+      detail::row_bins_view const oriented = bins_.make(rows, n, edges.arcs(), {2, 16, 64, 64});
+      exec::for_each_tile<32>(space_, oriented.items(),
+                              detail::add_opposite_arcs{rows, targets, arcs, oriented, between_.data()});
+    } else {
+      on_host_.count_corners({rows, n, false}, 0, targets, arcs, between_.data(), nullptr);
+    }
   }
 
+  static constexpr detail::bin_limits graph_limits{8, 256, 1024, 1024};
   Space space_;
   typename Space::bulk bulk_;
   detail::row_builder<Space> builder_;
   detail::built_rows<Space> built_;
   detail::row_bins<Space> bins_;
   detail::orientation<Space> orientation_;
+  detail::triangles_on_host<Space> on_host_;
   exec::buffer<std::uint8_t, Space> arcs_;
   exec::buffer<std::uint64_t, Space> between_;
   exec::buffer<std::uint64_t, Space> pairs_;

@@ -3,7 +3,7 @@
 // end with fewer neighbours to the other (detail/orientation.hpp), or, where that would not pay, by ids. Each triangle
 // is then found once: as a common entry of the rows of both ends of the arc between its first two corners. On a device
 // one lane intersects two short rows; for longer rows the lanes of a warp look up the entries of the shorter row in the
-// longer one. On a host a thread marks one row in a bitmap (detail/count_with_bitmaps.hpp).
+// longer one. On a host a thread marks one row in a table (detail/triangles_on_host.hpp).
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@
 #include "../exec/tile.hpp"
 #include "../graph/any_graph.hpp"
 #include "../graph/view.hpp"
-#include "detail/count_with_bitmaps.hpp"
 #include "detail/orientation.hpp"
 #include "detail/requirements.hpp"
 #include "detail/row_bins.hpp"
+#include "detail/triangles_on_host.hpp"
 
 namespace wyrm::algorithms {
 
@@ -196,15 +196,15 @@ class triangle_counter {
         orientation_(space),
         bins_(space),
         oriented_bins_(space),
-        bitmaps_(space),
+        on_host_(space),
         totals_(space, detail::places_of_total),
         corners_(space),
         others_(space) {}
 
   /// O(arcs + sum over edges of the shorter of two oriented rows, times a logarithm), which is O(edges^1.5 log edges);
   /// on a host without the logarithm. Scratch: as detail::orientation; on a host 1/8 byte per vertex for each thread,
-  /// and an orientation only where degrees are uneven. Self-loops form no triangle. Throws error(bad_argument) for a
-  /// directed graph.
+  /// or 8 if triangles of vertices are counted, and an orientation only where degrees are uneven. Self-loops form no
+  /// triangle. Throws error(bad_argument) for a directed graph.
   triangles_result count(graph::graph_view const& g, triangles_options const& o = {}) {
     detail::require_undirected(g, "triangles");
     std::size_t const n = g.vertices();
@@ -239,7 +239,7 @@ class triangle_counter {
     if constexpr (exec::has_tiles<Space>)
       oriented_bins_.reserve(n, arcs, oriented_limits);
     else
-      bitmaps_.reserve(n);
+      on_host_.reserve(n, per_vertex);
   }
 
  private:
@@ -256,19 +256,12 @@ class triangle_counter {
     work = oriented_bins_.make(rows, n, g.arcs(), oriented_limits);
     exec::for_each_tile<32>(space_, work.items(), detail::count_triangles<false>{rows, work, totals_.data(), corners});
   }
-  // With an orientation by id at most d^2 / 4 entries are read in total for a row of d entries. An orientation by
-  // degree costs as much as a few reads per arc; it pays for graphs where an orientation by id could need more than 32
-  // reads per arc.
   void count_by_threads(graph::graph_view const& g, std::uint64_t* corners) {
-    std::size_t const n = g.vertices();
-    std::size_t const blocks = (n + detail::count_with_bitmaps::block - 1) / detail::count_with_bitmaps::block;
-    graph::packed_record const* rows = g.out_records();
-    exec::for_each_tile<32>(space_, blocks, detail::square_degrees{rows, n, totals_.data()});
-    bool const by_id = exec::read(space_, totals_.data()) <= 128 * g.arcs();
-    space_.fill(totals_.data(), 0, sizeof(std::uint64_t));
-    if (!by_id) rows = orientation_.make(g, bins_.make(rows, n, g.arcs(), graph_limits));
-    exec::for_each_tile<32>(space_, blocks,
-                            detail::count_with_bitmaps{rows, n, by_id, bitmaps_.make(n), totals_.data(), corners});
+    detail::triangle_rows const rows = on_host_.rows_of(g, orientation_, bins_, graph_limits);
+    if (corners == nullptr)
+      on_host_.count(rows, totals_.data());
+    else
+      on_host_.count_corners(rows, 1, nullptr, nullptr, corners, totals_.data());
   }
 
   static constexpr detail::bin_limits graph_limits{8, 256, 1024, 1024};
@@ -277,7 +270,7 @@ class triangle_counter {
   detail::orientation<Space> orientation_;
   detail::row_bins<Space> bins_;
   detail::row_bins<Space> oriented_bins_;
-  detail::bitmap_pool<Space> bitmaps_;
+  detail::triangles_on_host<Space> on_host_;
   exec::buffer<std::uint64_t, Space> totals_;
   exec::buffer<std::uint64_t, Space> corners_;
   exec::buffer<std::uint32_t, Space> others_;

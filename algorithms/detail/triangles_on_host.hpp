@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Triangle counting by the threads of a host. A thread marks the neighbours of a vertex in a table of its own, and
+// looks up the neighbours of these neighbours. A merge of two rows has a branch at each entry that a core predicts
+// badly; these loops have no branch that depends on the entries, and the table of all vertices stays in the caches of
+// the core. Rows are either oriented, or only the entries before the vertex itself are used.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../../exec/atomic.hpp"
+#include "../../exec/launch.hpp"
+#include "../../exec/memory.hpp"
+#include "../../exec/tile.hpp"
+#include "../../graph/view.hpp"
+#include "orientation.hpp"
+#include "row_bins.hpp"
+#include "thread_tables.hpp"
+
+namespace wyrm::algorithms::detail {
+
+/// Rows in which each triangle is found once: the first two corners have the third one in their rows.
+struct triangle_rows {
+  graph::packed_record const* rows;
+  std::size_t n;
+  bool by_id;  // rows are not oriented: only entries before the vertex count
+
+  static constexpr std::size_t block = 64;  // vertices of a thread
+  [[nodiscard]] std::size_t blocks() const { return (n + block - 1) / block; }
+  /// Calls f(v) for all vertices of a block.
+  template <class F>
+  WYRM_HD void for_each_in(std::size_t number, F const& f) const {
+    for (std::size_t v = number * block; v < n && v < (number + 1) * block; ++v) f(static_cast<graph::vertex_id>(v));
+  }
+  /// Calls f(entry) for the entries of the row of v, and returns their number. A loop to the end takes less time than a
+  /// search of the end in a row of few entries.
+  template <class F>
+  WYRM_HD std::uint32_t for_each_entry(graph::vertex_id v, F const& f) const {
+    graph::vertex_record const r = rows[v];
+    graph::vertex_id const end = by_id ? v : ~graph::vertex_id{0};  // no vertex has the largest id
+    std::uint32_t i = 0;
+    for (; i < r.degree && r.page[i] < end; ++i) f(r.page + i);
+    return i;
+  }
+  /// The first entry that may be the second corner: by id the first vertex of a row has no neighbour before it in that
+  /// row.
+  [[nodiscard]] WYRM_HD std::uint32_t first_second() const { return by_id ? 1 : 0; }
+};
+
+/// A tile of one lane per block of vertices: counts triangles. Tables are bitmaps.
+struct count_with_bitmaps {
+  triangle_rows rows;
+  thread_tables_view<std::uint64_t> tables;
+  std::uint64_t* total;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t number) const {
+    unsigned const index = tables.acquire(t);
+    std::uint64_t found = 0;
+    rows.for_each_in(number, [&](graph::vertex_id u) { found += triangles_at(u, tables.table(index)); });
+    tables.release(index);
+    if (found > 0) exec::atomic_ref<std::uint64_t>(*total).fetch_add(found, exec::relaxed);
+  }
+
+ private:
+  // The triangles of u and two vertices of its row.
+  [[nodiscard]] WYRM_HD std::uint64_t triangles_at(graph::vertex_id u, std::uint64_t* bits) const {
+    graph::vertex_id const* const row = rows.rows[u].page();
+    std::uint32_t const size =
+        rows.for_each_entry(u, [&](graph::vertex_id const* v) { bits[*v / 64] |= 1ull << (*v % 64); });
+    std::uint64_t found = 0;
+    for (std::uint32_t i = rows.first_second(); size > 1 && i < size; ++i) found += marked(row[i], bits);
+    for (std::uint32_t i = 0; i < size; ++i) bits[row[i] / 64] = 0;
+    return found;
+  }
+  [[nodiscard]] WYRM_HD std::uint64_t marked(graph::vertex_id v, std::uint64_t const* bits) const {
+    std::uint64_t found = 0;
+    rows.for_each_entry(v, [&](graph::vertex_id const* w) { found += bits[*w / 64] >> (*w % 64) & 1; });
+    return found;
+  }
+};
+
+/// A tile of one lane per block of vertices: adds to each corner of a triangle the arcs between the other two corners.
+/// Tables have two entries per vertex.
+struct count_corners {
+  triangle_rows rows;
+  thread_tables_view<std::uint32_t> tables;
+  std::uint32_t each;             // arcs between neighbours
+  graph::vertex_id const* first;  // the first entry of all rows, if `arcs` is not nullptr
+  std::uint8_t const* arcs;       // of each entry; nullptr: `each`
+  std::uint64_t* corners;         // of each vertex
+  std::uint64_t* total;           // triangles; or nullptr
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t number) const {
+    unsigned const index = tables.acquire(t);
+    std::uint64_t found = 0;
+    rows.for_each_in(number, [&](graph::vertex_id u) { found += triangles_at(u, tables.table(index)); });
+    tables.release(index);
+    if (total != nullptr && found > 0) add(*total, found);
+  }
+
+ private:
+  WYRM_HD static void add(std::uint64_t& counter, std::uint64_t n) {
+    if (n > 0) exec::atomic_ref<std::uint64_t>(counter).fetch_add(n, exec::relaxed);
+  }
+  // Counts the triangles of u and two vertices of its row. What these vertices get is added up by their positions in
+  // the row, from 1; position 0 is that of all other vertices.
+  [[nodiscard]] WYRM_HD std::uint64_t triangles_at(graph::vertex_id u, std::uint32_t* position) const {
+    std::uint32_t* const sums = position + tables.entries_each / 2;
+    graph::vertex_id const* const row = rows.rows[u].page();
+    std::uint32_t last = 0;
+    std::uint32_t const size = rows.for_each_entry(u, [&](graph::vertex_id const* v) { position[*v] = ++last; });
+    std::uint64_t found = 0;
+    std::uint64_t of_u = 0;
+    for (std::uint32_t i = rows.first_second(); size > 1 && i < size; ++i) {
+      std::uint32_t thirds = 0;
+      if (arcs == nullptr) {
+        thirds = add_each(row[i], position, sums);
+        sums[i + 1] += thirds * each;
+        of_u += std::uint64_t{thirds} * each;
+      } else {
+        std::uint32_t const of_third = arcs[row + i - first];
+        rows.for_each_entry(row[i], [&](graph::vertex_id const* w) {
+          std::uint32_t const at = position[*w];
+          if (at == 0) return;
+          sums[at] += of_third;
+          sums[i + 1] += arcs[row + at - 1 - first];
+          of_u += arcs[w - first];
+          ++thirds;
+        });
+      }
+      found += thirds;
+    }
+    for (std::uint32_t i = 0; i < size; ++i) {
+      position[row[i]] = 0;
+      add(corners[row[i]], sums[i + 1]);
+      sums[i + 1] = 0;
+    }
+    sums[0] = 0;
+    add(corners[u], of_u);
+    return found;
+  }
+  // Adds `each` at the position of each entry of the row of v, and returns the number of those that have one.
+  [[nodiscard]] WYRM_HD std::uint32_t add_each(graph::vertex_id v, std::uint32_t const* position,
+                                               std::uint32_t* sums) const {
+    std::uint32_t thirds = 0;
+    rows.for_each_entry(v, [&](graph::vertex_id const* w) {
+      std::uint32_t const at = position[*w];
+      sums[at] += each;
+      thirds += at != 0 ? 1 : 0;
+    });
+    return thirds;
+  }
+};
+
+/// A tile of one lane per block of vertices: adds up the squares of degrees.
+struct square_degrees {
+  triangle_rows rows;
+  std::uint64_t* sum;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t number) const {
+    std::uint64_t here = 0;
+    rows.for_each_in(number, [&](graph::vertex_id v) {
+      std::uint64_t const degree = rows.rows[v].degree;
+      here += degree * degree;
+    });
+    exec::atomic_ref<std::uint64_t>(*sum).fetch_add(here, exec::relaxed);
+  }
+};
+
+/// Owns the tables.
+template <class Space>
+class triangles_on_host {
+ public:
+  explicit triangles_on_host(Space const& space) : space_(space), bitmaps_(space), tables_(space), squares_(space, 1) {}
+
+  void reserve(std::size_t n, bool per_vertex) {
+    if (per_vertex)
+      tables_.reserve(2 * n + 2);
+    else
+      bitmaps_.reserve((n + 63) / 64);
+  }
+  /// The rows of an undirected graph with at least one vertex. With an orientation by id at most d^2 / 4 entries are
+  /// read in total for a row of d entries. An orientation by degree costs as much as a few reads per arc; it pays for
+  /// graphs where an orientation by id could need more than 32 reads per arc.
+  triangle_rows rows_of(graph::graph_view const& g, orientation<Space>& by_degree, row_bins<Space>& bins,
+                        bin_limits const& limits) {
+    triangle_rows const by_id{g.out_records(), g.vertices(), true};
+    space_.fill(squares_.data(), 0, squares_.bytes());
+    exec::for_each_tile<32>(space_, by_id.blocks(), square_degrees{by_id, squares_.data()});
+    if (exec::read(space_, squares_.data()) <= 128 * g.arcs()) return by_id;
+    return {by_degree.make(g, bins.make(by_id.rows, by_id.n, g.arcs(), limits)), by_id.n, false};
+  }
+  /// Adds the number of triangles to *total.
+  void count(triangle_rows const& rows, std::uint64_t* total) {
+    exec::for_each_tile<32>(space_, rows.blocks(), count_with_bitmaps{rows, bitmaps_.make((rows.n + 63) / 64), total});
+  }
+  /// Adds `each` to the three corners of each triangle; with `arcs`, the arcs between the other two corners, where
+  /// `first` is the first entry of the rows. total: nullptr, or as above.
+  void count_corners(triangle_rows const& rows, std::uint32_t each, graph::vertex_id const* first,
+                     std::uint8_t const* arcs, std::uint64_t* corners, std::uint64_t* total) {
+    exec::for_each_tile<32>(
+        space_, rows.blocks(),
+        detail::count_corners{rows, tables_.make(2 * rows.n + 2), each, first, arcs, corners, total});
+  }
+
+ private:
+  Space space_;
+  thread_tables<std::uint64_t, Space> bitmaps_;
+  thread_tables<std::uint32_t, Space> tables_;
+  exec::buffer<std::uint64_t, Space> squares_;
+};
+
+}  // namespace wyrm::algorithms::detail
