@@ -20,7 +20,7 @@
 namespace wyrm::algorithms::detail {
 
 /// Counts the vertices that have arcs, and their arcs.
-struct count_members {
+struct count_labelled {
   graph::graph_view g;
   graph::vertex_id const* label;
   std::uint32_t* members;  // of each label
@@ -35,7 +35,7 @@ struct count_members {
 };
 
 /// Lists these vertices by label, in any order. Counts down `members`.
-struct list_members {
+struct list_labelled {
   graph::graph_view g;
   graph::vertex_id const* label;
   std::uint64_t const* offsets;
@@ -135,11 +135,11 @@ class host_coarsening {
     space_.fill(counts_.data(), 0, n * sizeof(std::uint32_t));
     space_.fill(arcs_.data(), 0, n * sizeof(std::uint32_t));
     space_.fill(written_.data(), 0, sizeof(std::uint64_t));
-    exec::for_each(space_, vertices, count_members{from.g, label, counts_.data(), arcs_.data()});
+    exec::for_each(space_, vertices, count_labelled{from.g, label, counts_.data(), arcs_.data()});
     typename built_rows<Space>::parts const rows = to.begin(n, from.g.arcs());
     bulk_.inclusive_sum(counts_.data(), offsets_.data(), n);
     bulk_.inclusive_sum(arcs_.data(), rows.offsets, n);
-    exec::for_each(space_, vertices, list_members{from.g, label, offsets_.data(), counts_.data(), members_.data()});
+    exec::for_each(space_, vertices, list_labelled{from.g, label, offsets_.data(), counts_.data(), members_.data()});
     std::size_t const block = std::clamp<std::size_t>(n / (16 * std::size_t{space_.threads()}), 1, 64);
     exec::for_each_tile<1>(space_, (n + block - 1) / block,
                            write_coarse_rows{from, label, offsets_.data(), members_.data(), tables_.make(n), n,
