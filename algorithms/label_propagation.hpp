@@ -7,7 +7,7 @@
 // other. The lanes of a warp match the labels of up to as many neighbours as there are lanes. For longer rows a warp
 // counts votes in a hash table of its own, which stays in the caches; lanes with the same label add their votes at
 // once. A hub has a hash table in memory that all warps share that process its parts; each of them then looks for the
-// best label in a part of that table.
+// best label in a part of that table. A core of a host counts votes in a table of all labels.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +30,7 @@
 #include "../graph/view.hpp"
 #include "detail/labels.hpp"
 #include "detail/row_bins.hpp"
+#include "detail/thread_tables.hpp"
 #include "detail/vote_table.hpp"
 #include "detail/weights.hpp"
 
@@ -63,10 +64,67 @@ struct add_degrees {
   }
 };
 
+/// One vote.
+template <bool Weighted>
+struct voting {
+  using votes_type = std::conditional_t<Weighted, std::uint64_t, std::uint32_t>;
+
+  graph::graph_view g;
+  graph::vertex_id const* label;
+  graph::vertex_id* next;
+  double scale;  // of weights, see votes_of_weight
+
+  [[nodiscard]] WYRM_HD voters voters_of(graph::vertex_id v) const {
+    return {g.neighbours(v), g.directed() ? g.in_neighbours(v) : graph::neighbour_list{nullptr, 0}};
+  }
+  [[nodiscard]] WYRM_HD votes_type votes(graph::vertex_id v, std::uint32_t out, std::uint32_t i) const {
+    if constexpr (Weighted) {
+      bool const is_out = i < out;
+      value_row const row(is_out ? g.out_records()[v] : g.in_records()[v], g.numbers());
+      return votes_of_weight(row.weight(is_out ? i : i - out), scale);
+    } else {
+      return 1;
+    }
+  }
+  // A vertex without votes keeps its label.
+  WYRM_HD void set(graph::vertex_id v, candidate<votes_type> const& best) const {
+    next[v] = best.votes > 0 ? best.label : label[v];
+  }
+};
+
+/// A tile of one lane per block of vertices of a host, if labels are less than the number of vertices.
+template <bool Weighted>
+struct take_votes_on_host {
+  using votes_type = typename voting<Weighted>::votes_type;
+  static constexpr std::size_t block = 64;
+  voting<Weighted> vote;
+  std::size_t n;
+  thread_tables_view<votes_type> tables;  // of two entries per vertex, and two more
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t number) const {
+    held_table<votes_type> const table(t, tables);
+    for (std::size_t v = number * block; v < n && v < (number + 1) * block; ++v)
+      take(static_cast<graph::vertex_id>(v), table.sums());
+    table.flush(t);
+  }
+
+ private:
+  WYRM_HD void take(graph::vertex_id v, label_sums<votes_type> sums) const {
+    voters const all = vote.voters_of(v);
+    graph::vertex_id const* const label = vote.label;
+    for (std::uint32_t i = 0; i < all.out.size + all.in.size; ++i)
+      if (votes_type const votes = vote.votes(v, all.out.size, i); votes > 0) sums.add(label[all[i]], votes);
+    candidate<votes_type> best;
+    sums.take_each([&](graph::vertex_id to, votes_type votes) { best.consider({votes, to}); });
+    vote.set(v, best);
+  }
+};
+
 /// One tile for a sequence of items of the bins.
 template <bool Weighted>
 struct take_votes {
-  using votes_type = std::conditional_t<Weighted, std::uint64_t, std::uint32_t>;
+  using votes_type = typename voting<Weighted>::votes_type;
   using table_type = vote_table<votes_type>;
   static constexpr std::size_t grain = 1;
   static constexpr unsigned resident_blocks = 4;
@@ -75,11 +133,8 @@ struct take_votes {
   static constexpr std::uint32_t table_slots = table_type::slots_for(limits.warp);
   static constexpr std::uint32_t part_slots = table_type::slots_for(limits.part);
 
-  graph::graph_view g;
+  voting<Weighted> vote;
   row_bins_view bins;
-  graph::vertex_id const* label;
-  graph::vertex_id* next;
-  double scale;           // of weights, see votes_of_weight
   table_type tables;      // of the tiles
   table_type hub_tables;  // of the parts of hubs
   std::size_t tiles;
@@ -121,21 +176,7 @@ struct take_votes {
   }
 
   [[nodiscard]] WYRM_HD voters voters_of(graph::vertex_id v, graph::vertex_record const& row) const {
-    if (!g.directed()) return {{row.page, row.degree}, {nullptr, 0}};
-    return {g.neighbours(v), g.in_neighbours(v)};
-  }
-  [[nodiscard]] WYRM_HD votes_type votes(graph::vertex_id v, std::uint32_t out, std::uint32_t i) const {
-    if constexpr (Weighted) {
-      bool const is_out = i < out;
-      value_row const row(is_out ? g.out_records()[v] : g.in_records()[v], g.numbers());
-      return votes_of_weight(row.weight(is_out ? i : i - out), scale);
-    } else {
-      return 1;
-    }
-  }
-  // A vertex without votes keeps its label.
-  WYRM_HD void set(graph::vertex_id v, candidate<votes_type> const& best) const {
-    next[v] = best.votes > 0 ? best.label : label[v];
+    return vote.g.directed() ? vote.voters_of(v) : voters{{row.page, row.degree}, {nullptr, 0}};
   }
 
   // The loops have constant bounds, so that a compiler keeps the arrays in registers.
@@ -145,8 +186,8 @@ struct take_votes {
     votes_type counts[limits.lane];
     for (std::uint32_t i = 0; i < limits.lane; ++i) {
       bool const has = i < row.degree;
-      labels[i] = has ? label[all[i]] : graph::no_vertex;
-      counts[i] = has ? votes(row.vertex, all.out.size, i) : 0;
+      labels[i] = has ? vote.label[all[i]] : graph::no_vertex;
+      counts[i] = has ? vote.votes(row.vertex, all.out.size, i) : 0;
     }
     candidate<votes_type> best;
     for (std::uint32_t i = 0; i < limits.lane; ++i) {
@@ -154,7 +195,7 @@ struct take_votes {
       for (std::uint32_t k = 0; k < limits.lane; ++k) sum += labels[k] == labels[i] ? counts[k] : 0;
       if (sum > 0) best.consider({sum, labels[i]});
     }
-    set(row.vertex, best);
+    vote.set(row.vertex, best);
   }
 
   template <class Tile>
@@ -163,8 +204,9 @@ struct take_votes {
     candidate<votes_type> best;
     if (row.degree <= Tile::size()) {
       bool const has = t.rank() < row.degree;
-      graph::vertex_id const own = has ? label[all[t.rank()]] : graph::no_vertex;
-      votes_type const sum = sum_of_same(t, exec::match(t, own), has ? votes(row.vertex, all.out.size, t.rank()) : 0);
+      graph::vertex_id const own = has ? vote.label[all[t.rank()]] : graph::no_vertex;
+      votes_type const sum =
+          sum_of_same(t, exec::match(t, own), has ? vote.votes(row.vertex, all.out.size, t.rank()) : 0);
       if (has && sum > 0) best = {sum, own};
       best = best_of(t, best);
     } else {
@@ -174,7 +216,7 @@ struct take_votes {
       best = table.take(t, 0, table.slots);
       t.sync();
     }
-    if (t.rank() == 0) set(row.vertex, best);
+    if (t.rank() == 0) vote.set(row.vertex, best);
   }
   template <class Tile>
   WYRM_HD void add_part(Tile const& t, std::uint32_t number) const {
@@ -200,8 +242,8 @@ struct take_votes {
     for (std::uint32_t base = begin; base < end; base += Tile::size()) {
       std::uint32_t const i = base + t.rank();
       bool has = i < end;
-      graph::vertex_id const own = has ? label[all[i]] : graph::no_vertex;
-      votes_type sum = has ? votes(v, all.out.size, i) : 0;
+      graph::vertex_id const own = has ? vote.label[all[i]] : graph::no_vertex;
+      votes_type sum = has ? vote.votes(v, all.out.size, i) : 0;
       if constexpr (!Weighted && Tile::size() > 1) {
         std::uint32_t const same = exec::match(t, own);
         has = has && exec::first_lane(same) == t.rank();
@@ -242,7 +284,7 @@ struct set_labels_of_hubs {
     candidate<typename Take::votes_type> best;
     for (std::uint32_t p = h.first_part + t.rank(); p < end; p += Tile::size()) best.consider(best_of_parts[p]);
     best = best_of(t, best);
-    if (t.rank() == 0) from.next[h.vertex] = best.votes > 0 ? best.label : from.label[h.vertex];
+    if (t.rank() == 0) from.vote.set(h.vertex, best);
   }
 };
 
@@ -250,7 +292,8 @@ struct set_labels_of_hubs {
 
 /// Labels the vertices of different graphs, or of one changing graph. Labels and scratch memory stay on the device:
 /// about 30 bytes per vertex (directed: 42), 12 bytes per neighbour of a vertex with more than 512 neighbours, and 6 KB
-/// per warp that runs at the same time; with weights half as much more per neighbour and warp. Not thread-safe.
+/// per warp that runs at the same time; with weights half as much more per neighbour and warp. On a host, if labels are
+/// less than the number of vertices, 8 bytes per vertex, and 8 for each thread, with weights 16. Not thread-safe.
 template <class Space>
 class label_propagator {
  public:
@@ -281,10 +324,11 @@ class label_propagator {
       exec::for_each(space_, n, detail::init_labels{labels_[0].data()});
     else
       exec::copy_in<graph::vertex_id>(space_, labels_[0].data(), initial);
+    graph::vertex_id const largest = initial.empty() ? 0 : *std::max_element(initial.begin(), initial.end());
     if (o.weighted)
-      iterate<true>(g, o.iterations, scale, weigh_);
+      iterate<true>(g, o.iterations, scale, weigh_, largest);
     else
-      iterate<false>(g, o.iterations, scale, count_);
+      iterate<false>(g, o.iterations, scale, count_, largest);
   }
   /// The labels of the vertices of the graph of the last run, in device memory.
   [[nodiscard]] graph::vertex_id const* label() const { return labels_[0].data(); }
@@ -295,10 +339,12 @@ class label_propagator {
   template <bool Weighted>
   struct tables {
     using votes_type = typename detail::take_votes<Weighted>::votes_type;
-    explicit tables(Space const& space) : labels(space), votes(space), best(space) {}
+    using of_threads = detail::thread_tables<votes_type, Space>;
+    explicit tables(Space const& space) : labels(space), votes(space), best(space), on_host(space) {}
     exec::buffer<graph::vertex_id, Space> labels;
     exec::buffer<votes_type, Space> votes;
     exec::buffer<detail::candidate<votes_type>, Space> best;  // of each part of a hub
+    of_threads on_host;
   };
 
   static void check(graph::graph_view const& g, std::span<graph::vertex_id const> initial) {
@@ -323,7 +369,10 @@ class label_propagator {
   }
 
   template <bool Weighted>
-  void iterate(graph::graph_view const& g, unsigned iterations, double scale, tables<Weighted>& scratch) {
+  void iterate(graph::graph_view const& g, unsigned iterations, double scale, tables<Weighted>& scratch,
+               [[maybe_unused]] graph::vertex_id largest) {
+    if constexpr (!exec::has_tiles<Space>)
+      if (largest < g.vertices()) return iterate_on_host<Weighted>(g, iterations, scale, scratch.on_host);
     using take = detail::take_votes<Weighted>;
     std::size_t const n = g.vertices();
     graph::packed_record const* rows = g.out_records();
@@ -333,7 +382,7 @@ class label_propagator {
       rows = rows_.data();
     }
     detail::row_bins_view const bins = bins_.make(rows, n, (g.directed() ? 2 : 1) * g.arcs(), take::limits);
-    take work{g, bins, nullptr, nullptr, scale, {}, {}, 0};
+    take work{{g, nullptr, nullptr, scale}, bins, {}, {}, 0};
     work.tiles = tiles_for(work.items());
     std::size_t const own = work.tiles * take::table_slots;
     std::size_t const slots = own + std::size_t{bins.parts} * take::part_slots;
@@ -345,11 +394,23 @@ class label_propagator {
     work.tables = {scratch.labels.data(), scratch.votes.data(), take::table_slots};
     work.hub_tables = {scratch.labels.data() + own, scratch.votes.data() + own, take::part_slots};
     for (unsigned i = 0; i < iterations; ++i) {
-      work.label = labels_[0].data();
-      work.next = labels_[1].data();
+      work.vote.label = labels_[0].data();
+      work.vote.next = labels_[1].data();
       exec::for_each_tile<32>(space_, work.tiles, work);
       exec::for_each_tile<32>(space_, bins.parts, detail::take_from_hub_tables<take>{work, scratch.best.data()});
       exec::for_each_tile<32>(space_, bins.hub_rows, detail::set_labels_of_hubs<take>{work, scratch.best.data()});
+      std::swap(labels_[0], labels_[1]);
+    }
+  }
+  template <bool Weighted>
+  void iterate_on_host(graph::graph_view const& g, unsigned iterations, double scale,
+                       typename tables<Weighted>::of_threads& sums) {
+    using take = detail::take_votes_on_host<Weighted>;
+    std::size_t const n = g.vertices();
+    auto const all = sums.make(2 * n + 2);
+    for (unsigned i = 0; i < iterations; ++i) {
+      exec::for_each_tile<32>(space_, (n + take::block - 1) / take::block,
+                              take{{g, labels_[0].data(), labels_[1].data(), scale}, n, all});
       std::swap(labels_[0], labels_[1]);
     }
   }

@@ -77,7 +77,7 @@ struct write_coarse_rows {
   std::uint32_t write(graph::vertex_id c, std::uint32_t* sums) const {
     graph::vertex_id* const row = targets + offsets[c];
     std::uint32_t* const row_weights = weights + offsets[c];
-    std::uint32_t const found = gather(c, sums, row);
+    std::uint32_t const found = gather(c, {sums, row});
     graph::vertex_id const* const sorted = graph::detail::sort_values(row, row_weights, found);
     if (sorted != row) std::copy_n(sorted, found, row);
     auto const size = static_cast<std::uint32_t>(std::unique(row, row + found) - row);
@@ -88,21 +88,15 @@ struct write_coarse_rows {
     records[c] = graph::vertex_record{row, size, size};
     return size;
   }
-  // Adds up the weights of the arcs of c. Returns the number of labels found; a label is found again if all arcs to it
-  // before had the weight 0.
-  std::uint32_t gather(graph::vertex_id c, std::uint32_t* sums, graph::vertex_id* found) const {
-    std::uint32_t size = 0;
+  // Adds up the weights of the arcs of c by label. Returns the number of labels found, of which some may be repeated.
+  std::uint32_t gather(graph::vertex_id c, label_sums<std::uint32_t> to) const {
     for (std::uint64_t m = member_offsets[c]; m < member_offsets[c + 1]; ++m) {
       graph::vertex_id const v = members[m];
       graph::neighbour_list const all = from.g.neighbours(v);
-      for (std::uint32_t i = 0; i < all.size; ++i) {
-        graph::vertex_id const to = label[all[i]];
-        found[size] = to;
-        size += sums[to] == 0 ? 1 : 0;
-        sums[to] += from.weight(all.data + i) * (all[i] == v ? from.loop : 1);
-      }
+      for (std::uint32_t i = 0; i < all.size; ++i)
+        to.add(label[all[i]], from.weight(all.data + i) * (all[i] == v ? from.loop : 1));
     }
-    return size;
+    return to.size;
   }
 };
 

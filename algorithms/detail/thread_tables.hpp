@@ -10,6 +10,7 @@
 #include "../../exec/atomic.hpp"
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
+#include "../../graph/types.hpp"
 
 namespace wyrm::algorithms::detail {
 
@@ -38,6 +39,52 @@ struct thread_tables_view {
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> flag(unsigned index) const {
     return exec::atomic_ref<std::uint32_t>(in_use[index]);
   }
+};
+
+/// Sums of numbers by label, in two halves of a table: the sums of all labels, and the labels that were found.
+template <class T>
+struct label_sums {
+  T* sums;
+  T* found;
+  std::uint32_t size = 0;
+
+  /// A label whose numbers are 0 may be found more than once, at most as often as numbers are added.
+  WYRM_HD void add(graph::vertex_id label, T number) {
+    found[size] = label;
+    size += sums[label] == 0 ? 1 : 0;
+    sums[label] += number;
+  }
+  [[nodiscard]] WYRM_HD T operator[](graph::vertex_id label) const { return sums[label]; }
+  /// Calls f(label, sum) for all labels found, and clears the sums.
+  template <class F>
+  WYRM_HD void take_each(F const& f) {
+    for (std::uint32_t i = 0; i < size; ++i) {
+      auto const label = static_cast<graph::vertex_id>(found[i]);
+      f(label, sums[label]);
+      sums[label] = 0;
+    }
+    size = 0;
+  }
+};
+
+/// A table that a tile holds; flush() releases it.
+template <class T>
+class held_table {
+ public:
+  template <class Tile>
+  WYRM_HD held_table(Tile const& t, thread_tables_view<T> const& tables) : tables_(tables), index_(tables.acquire(t)) {}
+  /// A copy for a loop: a compiler would load members of an object in memory again after each store.
+  [[nodiscard]] WYRM_HD label_sums<T> sums() const {
+    return {tables_.table(index_), tables_.table(index_) + tables_.entries_each / 2};
+  }
+  template <class Tile>
+  WYRM_HD void flush(Tile const&) const {
+    tables_.release(index_);
+  }
+
+ private:
+  thread_tables_view<T> tables_;
+  unsigned index_;
 };
 
 /// Owns the tables.
