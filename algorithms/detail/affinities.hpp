@@ -149,7 +149,7 @@ struct vote {
     bool wants = false;
     if (item != nullptr && item->part == 0) {
       graph::vertex_id const v = item->vertex;
-      graph::vertex_id const winner = elected(v);
+      graph::vertex_id const winner = elected<Tile::size() == 1>(v);
       wants = winner != label[v];
       next[v] = (pair_hash(v, number) & 1) != 0 ? winner : label[v];
     }
@@ -158,28 +158,50 @@ struct vote {
   }
 
  private:
+  // The labels and weights of the affinities of a vertex. A core reads all places, in vectors; those that are not used
+  // have no weight.
+  template <bool AllPlaces>
+  struct ballots {
+    graph::vertex_id labels[affinity_list::capacity];
+    std::uint32_t weights[affinity_list::capacity];
+    std::uint32_t size;
+    WYRM_HD ballots(affinity_list const& list, graph::vertex_id const* label)
+        : size(AllPlaces ? affinity_list::capacity : list.size) {
+      for (std::uint32_t i = 0; i < size; ++i) {
+        bool const is_used = !AllPlaces || i < list.size;
+        labels[i] = is_used ? label[list.page[i].vertex] : graph::no_vertex;
+        weights[i] = is_used ? list.page[i].weight : 0;
+      }
+    }
+    [[nodiscard]] WYRM_HD std::uint32_t votes_for(graph::vertex_id wanted) const {
+      std::uint32_t votes = 0;
+      for (std::uint32_t i = 0; i < (AllPlaces ? affinity_list::capacity : size); ++i)
+        votes += labels[i] == wanted ? weights[i] : 0;
+      return votes;
+    }
+  };
+  template <bool AllPlaces>
   [[nodiscard]] WYRM_HD graph::vertex_id elected(graph::vertex_id v) const {
     affinity_list const list = lists[v];
-    graph::vertex_id labels[affinity_list::capacity];
-    for (std::uint32_t i = 0; i < list.size; ++i) labels[i] = label[list.page[i].vertex];
+    ballots<AllPlaces> const cast(list, label);
     graph::vertex_id const own = label[v];
     graph::vertex_id winner = own;
-    std::int64_t most = score(list, labels, own, volume[own] - degree[v]);
+    std::uint32_t const for_own = cast.votes_for(own);
+    std::int64_t most = score(for_own, volume[own] - degree[v]);
     most += static_cast<std::int64_t>(affinity_list::unit * total / rounds * number);
+    // All other votes for one label would not be enough.
+    if (static_cast<std::int64_t>((affinity_list::unit - for_own) * total) <= most) return own;
     for (std::uint32_t i = 0; i < list.size; ++i) {
-      if (labels[i] == own) continue;
-      std::int64_t const got = score(list, labels, labels[i], volume[labels[i]]);
-      if (got < most || (got == most && (winner == own || winner < labels[i]))) continue;
+      graph::vertex_id const other = cast.labels[i];
+      if (other == own) continue;
+      std::int64_t const got = score(cast.votes_for(other), volume[other]);
+      if (got < most || (got == most && (winner == own || winner < other))) continue;
       most = got;
-      winner = labels[i];
+      winner = other;
     }
     return winner;
   }
-  [[nodiscard]] WYRM_HD std::int64_t score(affinity_list const& list, graph::vertex_id const* labels,
-                                           graph::vertex_id wanted, std::uint64_t others) const {
-    std::uint64_t votes = 0;
-    for (std::uint32_t i = 0; i < list.size; ++i)
-      if (labels[i] == wanted) votes += list.page[i].weight;
+  [[nodiscard]] WYRM_HD std::int64_t score(std::uint32_t votes, std::uint64_t others) const {
     return static_cast<std::int64_t>(votes * total) - static_cast<std::int64_t>(affinity_list::unit * chance * others);
   }
 };

@@ -93,6 +93,8 @@ TYPED_TEST_P(label_propagation_test, labels_agree_with_the_verifier) {
     std::mt19937 random(seeded(seed));
     for (graph::vertex_id& label : initial) label = graph::no_vertex - 1 - static_cast<graph::vertex_id>(random() % 5);
     this->expect_verified(g, 3, initial);
+    for (graph::vertex_id& label : initial) label = graph::no_vertex - 1 - label;
+    this->expect_verified(g, 3, initial);
     g.erase(this->random(seed + 100, n, n, 10));
     g.remove_vertices({1, 7, static_cast<graph::vertex_id>(n - 1)});
     this->expect_verified(g, 5);
