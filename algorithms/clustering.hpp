@@ -188,6 +188,7 @@ class clusterer {
     for (labels* l : {&fine_, &label_}) detail::grow(space_, *l, vertices_, n);
     reserve_scratch(n);
     merging_.reserve(n, entries);
+    if (g.directed()) merging_.builder().reserve_symmetrise(n, entries);
     if (o.objective == clustering_objective::map_equation) {
       merging_.moves().reserve_flows(n);
       if (g.directed()) flows_.reserve(n, entries);

@@ -3,7 +3,8 @@
 // LDBC Graphalytics (Iosup et al., VLDB 2016) defines them: the arcs between the neighbours of a vertex, divided by the
 // largest possible number of such arcs. Neighbours in either direction count, once each. Directions are dropped, and
 // each edge is kept once, at its end with fewer neighbours (detail/orientation.hpp), so that hubs have short rows. Each
-// triangle is then found once, and adds to each corner the number of arcs between the other two.
+// triangle is then found once, and adds to each corner the number of arcs between the other two. On a host triangles
+// are counted as in detail/triangles_on_host.hpp.
 #pragma once
 
 #include <cstddef>
@@ -151,9 +152,10 @@ class clustering_coefficients_counter {
         local_(space) {}
 
   /// O(vertices + arcs + sum over edges of the shorter of two oriented rows, times a logarithm), and a sort of the arcs
-  /// of a directed graph. Memory: about 90 bytes per vertex and 4 per arc; directed: 60 bytes per arc. Self-loops do
-  /// not count; a vertex that is not in the graph has the coefficient 0. Throws error(bad_argument) for a directed
-  /// graph with 2^31 arcs or more; error(out_of_memory).
+  /// of a directed graph. Memory: about 90 bytes per vertex and 4 per arc; directed: 60 bytes per arc; on a host 16 per
+  /// vertex for each thread, see detail::most_table_bytes(). Self-loops do not count; a vertex that is not in the graph
+  /// has the coefficient 0. Throws error(bad_argument) for a directed graph with 2^31 arcs or more;
+  /// error(out_of_memory).
   clustering_coefficients_run run(graph::graph_view const& g) {
     std::size_t const n = g.vertices();
     clustering_coefficients_run result;
@@ -186,8 +188,8 @@ class clustering_coefficients_counter {
     space_.fill(between_.data(), 0, n * sizeof(std::uint64_t));
     if constexpr (!exec::has_tiles<Space>)
       if (!g.directed())
-        return on_host_.count_corners(on_host_.rows_of(g, orientation_, bins_, graph_limits), 2, nullptr, nullptr,
-                                      between_.data(), nullptr);
+        return on_host_.count_per_vertex(on_host_.rows_of(g, orientation_, bins_, graph_limits), {2}, between_.data(),
+                                         nullptr);
     graph::packed_record const* const rows =
         orientation_.make(edges, bins_.make(edges.out_records(), n, edges.arcs(), graph_limits));
     graph::vertex_id const* const targets = orientation_.targets();
@@ -202,7 +204,7 @@ class clustering_coefficients_counter {
       exec::for_each_tile<32>(space_, oriented.items(),
                               detail::add_opposite_arcs{rows, targets, arcs, oriented, between_.data()});
     } else {
-      on_host_.count_corners({rows, n, false}, 0, targets, arcs, between_.data(), nullptr);
+      on_host_.count_per_vertex({rows, n, edges.arcs(), false}, {2, targets, arcs}, between_.data(), nullptr);
     }
   }
 

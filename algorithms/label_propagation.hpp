@@ -96,16 +96,17 @@ struct voting {
 template <bool Weighted>
 struct take_votes_on_host {
   using votes_type = typename voting<Weighted>::votes_type;
+  static constexpr std::size_t grain = 1;
   static constexpr std::size_t block = 64;
   voting<Weighted> vote;
   std::size_t n;
-  thread_tables_view<votes_type> tables;  // of two entries per vertex, and two more
+  label_tables_view<votes_type> tables;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t number) const {
-    held_table<votes_type> const table(t, tables);
+    auto const table = tables.acquire(t);
     for (std::size_t v = number * block; v < n && v < (number + 1) * block; ++v)
-      take(static_cast<graph::vertex_id>(v), table.sums());
+      take(static_cast<graph::vertex_id>(v), table.empty_sums());
     table.flush(t);
   }
 
@@ -339,7 +340,7 @@ class label_propagator {
   template <bool Weighted>
   struct tables {
     using votes_type = typename detail::take_votes<Weighted>::votes_type;
-    using of_threads = detail::thread_tables<votes_type, Space>;
+    using of_threads = detail::label_tables<votes_type, Space>;
     explicit tables(Space const& space) : labels(space), votes(space), best(space), on_host(space) {}
     exec::buffer<graph::vertex_id, Space> labels;
     exec::buffer<votes_type, Space> votes;
@@ -407,7 +408,7 @@ class label_propagator {
                        typename tables<Weighted>::of_threads& sums) {
     using take = detail::take_votes_on_host<Weighted>;
     std::size_t const n = g.vertices();
-    auto const all = sums.make(2 * n + 2);
+    auto const all = sums.make(n, g.arcs());
     for (unsigned i = 0; i < iterations; ++i) {
       exec::for_each_tile<32>(space_, (n + take::block - 1) / take::block,
                               take{{g, labels_[0].data(), labels_[1].data(), scale}, n, all});

@@ -239,7 +239,7 @@ class triangle_counter {
     if constexpr (exec::has_tiles<Space>)
       oriented_bins_.reserve(n, arcs, oriented_limits);
     else
-      on_host_.reserve(n, per_vertex);
+      on_host_.reserve(n, arcs, per_vertex);
   }
 
  private:
@@ -261,7 +261,7 @@ class triangle_counter {
     if (corners == nullptr)
       on_host_.count(rows, totals_.data());
     else
-      on_host_.count_corners(rows, 1, nullptr, nullptr, corners, totals_.data());
+      on_host_.count_per_vertex(rows, {1}, corners, totals_.data());
   }
 
   static constexpr detail::bin_limits graph_limits{8, 256, 1024, 1024};

@@ -48,8 +48,10 @@ struct list_labelled {
   }
 };
 
-/// A thread per block of labels: writes their rows. Weights are 0 or more, and have a sum of less than 2^32.
+/// A thread per block of labels: writes their rows. So the label with most arcs takes the time of one thread. Weights
+/// are 0 or more, and have a sum of less than 2^32.
 struct write_coarse_rows {
+  static constexpr std::size_t grain = 1;
   weighted_rows from;
   graph::vertex_id const* label;
   std::uint64_t const* member_offsets;
@@ -114,18 +116,18 @@ class host_coarsening {
         written_(space, 1),
         tables_(space) {}
 
-  void reserve(std::size_t vertices) {
+  void reserve(std::size_t vertices, std::uint64_t arcs) {
     bulk_.reserve(vertices);
     counts_.reserve(vertices);
     arcs_.reserve(vertices);
     offsets_.reserve(vertices + 1);
     members_.reserve(vertices);
-    tables_.reserve(vertices);
+    tables_.reserve(vertices, most_table_bytes(vertices, arcs));
   }
   /// See row_builder::coarsen(). Rows have room behind them.
   void run(weighted_rows const& from, graph::vertex_id const* label, graph::vertex_id n, built_rows<Space>& to) {
     std::size_t const vertices = from.g.vertices();
-    reserve(vertices);
+    reserve(vertices, from.g.arcs());
     space_.fill(counts_.data(), 0, n * sizeof(std::uint32_t));
     space_.fill(arcs_.data(), 0, n * sizeof(std::uint32_t));
     space_.fill(written_.data(), 0, sizeof(std::uint64_t));
@@ -136,7 +138,7 @@ class host_coarsening {
     exec::for_each(space_, vertices, list_labelled{from.g, label, offsets_.data(), counts_.data(), members_.data()});
     std::size_t const block = std::clamp<std::size_t>(n / (16 * std::size_t{space_.threads()}), 1, 64);
     exec::for_each_tile<1>(space_, (n + block - 1) / block,
-                           write_coarse_rows{from, label, offsets_.data(), members_.data(), tables_.make(n), n,
+                           write_coarse_rows{from, label, offsets_.data(), members_.data(), tables_.make(n, 0), n,
                                              static_cast<graph::vertex_id>(block), rows.offsets, rows.targets,
                                              rows.weights, rows.records, written_.data()});
     to.set_arcs(exec::read(space_, written_.data()));

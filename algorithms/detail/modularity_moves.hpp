@@ -74,7 +74,7 @@ class modularity_moves {
       table_label_.reserve(places(n, arcs));
       table_weight_.reserve(places(n, arcs));
     } else {
-      host_tables_.reserve(2 * n);
+      host_tables_.reserve(n, arcs);
     }
     for (vertex_list<Space>& list : lists_) list.reserve(n, arcs);
   }
@@ -135,12 +135,12 @@ class modularity_moves {
     objective.books = books_.data();
     return objective;
   }
-  void clear_tables(std::size_t n, std::uint64_t arcs) {
+  void make_tables(std::size_t n, std::uint64_t arcs) {
     if constexpr (exec::has_tiles<Space>) {
       space_.fill(table_label_.data(), 0xff, places(n, arcs) * sizeof(graph::vertex_id));
       space_.fill(table_weight_.data(), 0, places(n, arcs) * sizeof(std::uint32_t));
     } else {
-      host_tables_.make(2 * n);
+      (void)host_tables_.make(n, arcs);
     }
   }
   template <class Objective>
@@ -150,7 +150,7 @@ class modularity_moves {
     std::size_t const n = rows.g.vertices();
     space_.fill(traffic_.data(), 0, n * sizeof(std::uint64_t));
     space_.fill(proposal_.data(), 0, n * sizeof(move_proposal));
-    clear_tables(n, rows.g.arcs());
+    make_tables(n, rows.g.arcs());
     lists_[(turn_ + 1) % 2].clear(rows.g);
     move_round r{rows,
                  mass,
@@ -259,7 +259,7 @@ class modularity_moves {
   exec::buffer<std::uint64_t, Space> traffic_;
   exec::buffer<graph::vertex_id, Space> table_label_;
   exec::buffer<std::uint32_t, Space> table_weight_;
-  thread_tables<std::uint32_t, Space> host_tables_;
+  label_tables<std::uint32_t, Space> host_tables_;
   exec::buffer<move_proposal, Space> proposal_;
   exec::buffer<std::uint64_t, Space> outside_;
   exec::buffer<std::uint64_t, Space> exits_;

@@ -20,20 +20,21 @@ template <class Objective>
 struct propose_on_host {
   move_round r;
   Objective objective;
-  thread_tables_view<std::uint32_t> tables;  // of two entries per vertex
+  label_tables_view<std::uint32_t> tables;
 
   [[nodiscard]] WYRM_HD graph::packed_record const* rows() const { return r.rows.g.out_records(); }
 
   template <class Tile>
-  [[nodiscard]] WYRM_HD held_table<std::uint32_t> begin(Tile const& t) const {
-    return {t, tables};
+  [[nodiscard]] WYRM_HD label_tables_view<std::uint32_t>::held begin(Tile const& t) const {
+    return tables.acquire(t);
   }
   template <class Tile>
-  WYRM_HD void operator()(Tile const&, frontier_item const* item, held_table<std::uint32_t> const& table) const {
+  WYRM_HD void operator()(Tile const&, frontier_item const* item,
+                          label_tables_view<std::uint32_t>::held const& table) const {
     graph::vertex_id const v = item->vertex;
     graph::vertex_id const home = r.label[v];
     if (item->part != 0 || !r.is_source(home) || !r.may_leave(v)) return;
-    label_sums<std::uint32_t> near = weights_to_communities(v, table.sums());
+    label_sums<std::uint32_t> near = weights_to_communities(v, table.empty_sums());
 
     move_proposal& proposal = r.proposal[v];
     proposal.own = near[home];

@@ -37,14 +37,16 @@ class row_builder {
     if constexpr (exec::has_tiles<Space>)
       reserve_keys(vertices, entries);
     else
-      host_coarsening_.reserve(vertices);
+      host_coarsening_.reserve(vertices, entries);
   }
+  /// Requests the memory of symmetrise() for so many entries, two for each arc.
+  void reserve_symmetrise(std::size_t vertices, std::uint64_t entries) { reserve_keys(vertices, entries); }
   /// Both directions of all arcs of a graph; all weights are 0.
   void symmetrise(graph::graph_view const& g, built_rows<Space>& to) {
     build(unweighted(g), nullptr, g.vertices(), 2 * g.arcs(), to);
   }
-  /// After symmetrise(): the weight of an entry becomes the sum of the integer weights of its arcs; a self-loop counts
-  /// twice, once for each of its ends.
+  /// After symmetrise(): the weight of an entry becomes the sum of the integer weights of its arcs, in both directions;
+  /// a self-loop counts twice as much as another edge of its weight, once for each of its ends.
   void add_weights(graph::graph_view const& g, std::uint32_t const* integer_weights, built_rows<Space>& to) {
     to.add(unweighted(g), list_.view(), offsets_.data(), integer_weights, nullptr);
   }

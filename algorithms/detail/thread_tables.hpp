@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the threads of a host. An algorithm that looks up values by vertex, such as the marks of the neighbours of
-// the vertex that it works on, is faster with a table of all vertices than with a hash table: a lookup has no branch
-// that a core predicts badly. The table takes memory for each thread, so it is not for devices.
+// Tables of the threads of a host. An algorithm that looks up numbers by vertex or label, such as the marks of the
+// neighbours of the vertex that it works on, is faster with a table of all vertices than with a hash table: a lookup
+// has no branch that a core predicts badly. The tables take memory for each thread, so they are not for devices. If
+// there are many threads, there are fewer tables, and some threads wait.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "../../exec/atomic.hpp"
+#include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
 #include "../../graph/types.hpp"
 
 namespace wyrm::algorithms::detail {
 
-/// Tables of zeros, one for each thread that may run at the same time. A tile acquires a table, and has to write zeros
-/// over what it has written before it releases it.
+/// Tables of zeros. A tile acquires a table, and has to write zeros over what it has written before it releases it.
 template <class T>
 struct thread_tables_view {
   T* entries;
@@ -41,14 +43,75 @@ struct thread_tables_view {
   }
 };
 
-/// Sums of numbers by label, in two halves of a table: the sums of all labels, and the labels that were found.
+/// The most bytes of all tables together, for a graph: about as many as hash tables of all rows would take. With 8
+/// bytes per vertex, this is enough for 8 threads, and for 1.5 more for each arc per vertex.
+[[nodiscard]] inline std::uint64_t most_table_bytes(std::size_t vertices, std::uint64_t arcs) {
+  return 64 * std::uint64_t{vertices} + 12 * arcs;
+}
+
+/// One thread per table.
+template <class T>
+struct clear_table {
+  thread_tables_view<T> tables;
+  WYRM_HD void operator()(std::size_t index) const {
+    T* const table = tables.table(static_cast<unsigned>(index));
+    for (std::size_t i = 0; i < tables.entries_each; ++i) table[i] = 0;
+  }
+  static constexpr std::size_t grain = 1;
+};
+
+/// Owns the tables, which stay zero from one use to the next.
+template <class T, class Space>
+class thread_tables {
+ public:
+  explicit thread_tables(Space const& space) : space_(space), entries_(space), in_use_(space) {}
+
+  /// At least n entries in each table; a table for each thread, or fewer if they would have more than `most` bytes.
+  thread_tables_view<T> make(std::size_t n, std::uint64_t most) {
+    reserve(n, most);
+    if (!is_clear_) exec::for_each(space_, count_, clear_table<T>{view()});
+    is_clear_ = true;
+    return view();
+  }
+  /// Requests the memory of make(), also for smaller tables.
+  void reserve(std::size_t n, std::uint64_t most) {
+    if (n <= entries_each_) return;
+    std::size_t const each = whole_lines(exec::grown_room(entries_each_, n));
+    count_ = static_cast<unsigned>(std::clamp<std::uint64_t>(most / (each * sizeof(T)), 1, space_.threads()));
+    entries_each_ = 0;
+    is_clear_ = false;
+    in_use_.reserve(count_);
+    space_.fill(in_use_.data(), 0, in_use_.bytes());
+    entries_.reserve(each * count_);
+    entries_each_ = each;
+  }
+  /// The tables of the last make().
+  [[nodiscard]] thread_tables_view<T> view() const { return {entries_.data(), entries_each_, in_use_.data(), count_}; }
+
+ private:
+  // No two tables are in one cache line.
+  static std::size_t whole_lines(std::size_t n) {
+    constexpr std::size_t of_line = 64 / sizeof(T);
+    return (n + of_line - 1) / of_line * of_line;
+  }
+
+  Space space_;
+  std::size_t entries_each_ = 0;
+  unsigned count_ = 0;
+  bool is_clear_ = false;
+  exec::buffer<T, Space> entries_;
+  exec::buffer<std::uint32_t, Space> in_use_;
+};
+
+/// Sums of numbers by label: a table of the sums of all labels, and a list of the labels that were found.
 template <class T>
 struct label_sums {
   T* sums;
-  T* found;
+  graph::vertex_id* found;
   std::uint32_t size = 0;
 
-  /// A label whose numbers are 0 may be found more than once, at most as often as numbers are added.
+  /// A label whose numbers are 0 may be found more than once, at most as often as numbers are added. The list has room
+  /// for one label more.
   WYRM_HD void add(graph::vertex_id label, T number) {
     found[size] = label;
     size += sums[label] == 0 ? 1 : 0;
@@ -59,69 +122,71 @@ struct label_sums {
   template <class F>
   WYRM_HD void take_each(F const& f) {
     for (std::uint32_t i = 0; i < size; ++i) {
-      auto const label = static_cast<graph::vertex_id>(found[i]);
-      f(label, sums[label]);
-      sums[label] = 0;
+      f(found[i], sums[found[i]]);
+      sums[found[i]] = 0;
     }
     size = 0;
   }
 };
 
-/// A table that a tile holds; flush() releases it.
+/// Tables of sums, each with a list of labels.
 template <class T>
-class held_table {
- public:
-  template <class Tile>
-  WYRM_HD held_table(Tile const& t, thread_tables_view<T> const& tables) : tables_(tables), index_(tables.acquire(t)) {}
-  /// A copy for a loop: a compiler would load members of an object in memory again after each store.
-  [[nodiscard]] WYRM_HD label_sums<T> sums() const {
-    return {tables_.table(index_), tables_.table(index_) + tables_.entries_each / 2};
-  }
-  template <class Tile>
-  WYRM_HD void flush(Tile const&) const {
-    tables_.release(index_);
-  }
+struct label_tables_view {
+  thread_tables_view<T> sums;
+  graph::vertex_id* found;
 
- private:
-  thread_tables_view<T> tables_;
-  unsigned index_;
+  /// A table that a tile holds until it calls flush().
+  class held {
+   public:
+    WYRM_HD held(label_tables_view const& tables, unsigned index) : tables_(tables), index_(index) {}
+    /// A copy for a loop: a compiler would load members of an object in memory again after each store.
+    [[nodiscard]] WYRM_HD label_sums<T> empty_sums() const {
+      return {tables_.sums.table(index_), tables_.found + index_ * tables_.sums.entries_each};
+    }
+    template <class Tile>
+    WYRM_HD void flush(Tile const&) const {
+      tables_.sums.release(index_);
+    }
+
+   private:
+    label_tables_view tables_;
+    unsigned index_;
+  };
+  template <class Tile>
+  [[nodiscard]] WYRM_HD held acquire(Tile const& t) const {
+    return {*this, sums.acquire(t)};
+  }
 };
 
-/// Owns the tables.
+/// Owns tables of sums, and lists.
 template <class T, class Space>
-class thread_tables {
+class label_tables {
  public:
-  explicit thread_tables(Space const& space) : space_(space), entries_(space), in_use_(space) {}
+  explicit label_tables(Space const& space) : sums_(space), found_(space) {}
 
-  /// Tables of n entries.
-  thread_tables_view<T> make(std::size_t n) {
-    reserve(n);
-    entries_each_ = entries_for(n);
-    space_.fill(entries_.data(), 0, entries_each_ * space_.threads() * sizeof(T));
-    space_.fill(in_use_.data(), 0, space_.threads() * sizeof(std::uint32_t));
+  /// For n labels, in a graph with so many vertices and arcs. A number is added only if it is not 0, or at most n - 1
+  /// are added to a table.
+  label_tables_view<T> make(std::size_t n, std::uint64_t arcs) {
+    reserve(n, arcs);
+    (void)sums_.make(n + 1, bytes_of_sums(n, arcs));
     return view();
   }
-  /// Those of the last make().
-  [[nodiscard]] thread_tables_view<T> view() const {
-    return {entries_.data(), entries_each_, in_use_.data(), space_.threads()};
+  /// Requests the memory of make(), also for fewer labels.
+  void reserve(std::size_t n, std::uint64_t arcs) {
+    sums_.reserve(n + 1, bytes_of_sums(n, arcs));
+    thread_tables_view<T> const all = sums_.view();
+    found_.reserve(all.entries_each * all.count);
   }
-  /// Requests the memory of make().
-  void reserve(std::size_t n) {
-    entries_.reserve(entries_for(n) * space_.threads());
-    in_use_.reserve(space_.threads());
-  }
+  /// The tables of the last make().
+  [[nodiscard]] label_tables_view<T> view() const { return {sums_.view(), found_.data()}; }
 
  private:
-  // No two tables are in one cache line.
-  static std::size_t entries_for(std::size_t n) {
-    constexpr std::size_t of_line = 64 / sizeof(T);
-    return (n + of_line - 1) / of_line * of_line;
+  static std::uint64_t bytes_of_sums(std::size_t n, std::uint64_t arcs) {
+    return most_table_bytes(n, arcs) / (sizeof(T) + sizeof(graph::vertex_id)) * sizeof(T);
   }
 
-  Space space_;
-  std::size_t entries_each_ = 0;
-  exec::buffer<T, Space> entries_;
-  exec::buffer<std::uint32_t, Space> in_use_;
+  thread_tables<T, Space> sums_;
+  exec::buffer<graph::vertex_id, Space> found_;
 };
 
 }  // namespace wyrm::algorithms::detail

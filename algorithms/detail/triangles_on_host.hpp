@@ -23,7 +23,8 @@ namespace wyrm::algorithms::detail {
 struct triangle_rows {
   graph::packed_record const* rows;
   std::size_t n;
-  bool by_id;  // rows are not oriented: only entries before the vertex count
+  std::uint64_t arcs;  // of the graph
+  bool by_id;          // rows are not oriented: only entries before the vertex count
 
   static constexpr std::size_t block = 64;  // vertices of a thread
   [[nodiscard]] std::size_t blocks() const { return (n + block - 1) / block; }
@@ -44,11 +45,12 @@ struct triangle_rows {
   }
   /// The first entry that may be the second corner: by id the first vertex of a row has no neighbour before it in that
   /// row.
-  [[nodiscard]] WYRM_HD std::uint32_t first_second() const { return by_id ? 1 : 0; }
+  [[nodiscard]] WYRM_HD std::uint32_t least_second() const { return by_id ? 1 : 0; }
 };
 
 /// A tile of one lane per block of vertices: counts triangles. Tables are bitmaps.
 struct count_with_bitmaps {
+  static constexpr std::size_t grain = 1;
   triangle_rows rows;
   thread_tables_view<std::uint64_t> tables;
   std::uint64_t* total;
@@ -69,7 +71,7 @@ struct count_with_bitmaps {
     std::uint32_t const size =
         rows.for_each_entry(u, [&](graph::vertex_id const* v) { bits[*v / 64] |= 1ull << (*v % 64); });
     std::uint64_t found = 0;
-    for (std::uint32_t i = rows.first_second(); size > 1 && i < size; ++i) found += marked(row[i], bits);
+    for (std::uint32_t i = rows.least_second(); size > 1 && i < size; ++i) found += marked(row[i], bits);
     for (std::uint32_t i = 0; i < size; ++i) bits[row[i] / 64] = 0;
     return found;
   }
@@ -80,16 +82,23 @@ struct count_with_bitmaps {
   }
 };
 
+/// The number of arcs between the ends of each entry of rows: `each`, or, if they differ, a number per entry.
+struct arcs_of_entries {
+  std::uint32_t each;
+  graph::vertex_id const* first = nullptr;  // entry
+  std::uint8_t const* numbers = nullptr;
+  [[nodiscard]] WYRM_HD std::uint32_t of(graph::vertex_id const* entry) const { return numbers[entry - first]; }
+};
+
 /// A tile of one lane per block of vertices: adds to each corner of a triangle the arcs between the other two corners.
-/// Tables have two entries per vertex.
+/// Tables have two entries per vertex, and two more.
 struct count_corners {
+  static constexpr std::size_t grain = 1;
   triangle_rows rows;
   thread_tables_view<std::uint32_t> tables;
-  std::uint32_t each;             // arcs between neighbours
-  graph::vertex_id const* first;  // the first entry of all rows, if `arcs` is not nullptr
-  std::uint8_t const* arcs;       // of each entry; nullptr: `each`
-  std::uint64_t* corners;         // of each vertex
-  std::uint64_t* total;           // triangles; or nullptr
+  arcs_of_entries arcs;
+  std::uint64_t* corners;  // of each vertex
+  std::uint64_t* total;    // triangles; or nullptr
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t number) const {
@@ -113,20 +122,20 @@ struct count_corners {
     std::uint32_t const size = rows.for_each_entry(u, [&](graph::vertex_id const* v) { position[*v] = ++last; });
     std::uint64_t found = 0;
     std::uint64_t of_u = 0;
-    for (std::uint32_t i = rows.first_second(); size > 1 && i < size; ++i) {
+    for (std::uint32_t i = rows.least_second(); size > 1 && i < size; ++i) {
       std::uint32_t thirds = 0;
-      if (arcs == nullptr) {
+      if (arcs.numbers == nullptr) {
         thirds = add_each(row[i], position, sums);
-        sums[i + 1] += thirds * each;
-        of_u += std::uint64_t{thirds} * each;
+        sums[i + 1] += thirds * arcs.each;
+        of_u += std::uint64_t{thirds} * arcs.each;
       } else {
-        std::uint32_t const of_third = arcs[row + i - first];
+        std::uint32_t const of_third = arcs.of(row + i);
         rows.for_each_entry(row[i], [&](graph::vertex_id const* w) {
           std::uint32_t const at = position[*w];
           if (at == 0) return;
           sums[at] += of_third;
-          sums[i + 1] += arcs[row + at - 1 - first];
-          of_u += arcs[w - first];
+          sums[i + 1] += arcs.of(row + at - 1);
+          of_u += arcs.of(w);
           ++thirds;
         });
       }
@@ -141,13 +150,13 @@ struct count_corners {
     add(corners[u], of_u);
     return found;
   }
-  // Adds `each` at the position of each entry of the row of v, and returns the number of those that have one.
+  // Adds arcs.each at the position of each entry of the row of v, and returns the number of those that have one.
   [[nodiscard]] WYRM_HD std::uint32_t add_each(graph::vertex_id v, std::uint32_t const* position,
                                                std::uint32_t* sums) const {
     std::uint32_t thirds = 0;
     rows.for_each_entry(v, [&](graph::vertex_id const* w) {
       std::uint32_t const at = position[*w];
-      sums[at] += each;
+      sums[at] += arcs.each;
       thirds += at != 0 ? 1 : 0;
     });
     return thirds;
@@ -175,34 +184,33 @@ class triangles_on_host {
  public:
   explicit triangles_on_host(Space const& space) : space_(space), bitmaps_(space), tables_(space), squares_(space, 1) {}
 
-  void reserve(std::size_t n, bool per_vertex) {
+  void reserve(std::size_t n, std::uint64_t arcs, bool per_vertex) {
     if (per_vertex)
-      tables_.reserve(2 * n + 2);
+      tables_.reserve(2 * n + 2, most_table_bytes(n, arcs));
     else
-      bitmaps_.reserve((n + 63) / 64);
+      bitmaps_.reserve((n + 63) / 64, most_table_bytes(n, arcs));
   }
   /// The rows of an undirected graph with at least one vertex. With an orientation by id at most d^2 / 4 entries are
   /// read in total for a row of d entries. An orientation by degree costs as much as a few reads per arc; it pays for
   /// graphs where an orientation by id could need more than 32 reads per arc.
   triangle_rows rows_of(graph::graph_view const& g, orientation<Space>& by_degree, row_bins<Space>& bins,
                         bin_limits const& limits) {
-    triangle_rows const by_id{g.out_records(), g.vertices(), true};
+    triangle_rows const by_id{g.out_records(), g.vertices(), g.arcs(), true};
     space_.fill(squares_.data(), 0, squares_.bytes());
     exec::for_each_tile<32>(space_, by_id.blocks(), square_degrees{by_id, squares_.data()});
     if (exec::read(space_, squares_.data()) <= 128 * g.arcs()) return by_id;
-    return {by_degree.make(g, bins.make(by_id.rows, by_id.n, g.arcs(), limits)), by_id.n, false};
+    return {by_degree.make(g, bins.make(by_id.rows, by_id.n, g.arcs(), limits)), by_id.n, g.arcs(), false};
   }
   /// Adds the number of triangles to *total.
   void count(triangle_rows const& rows, std::uint64_t* total) {
-    exec::for_each_tile<32>(space_, rows.blocks(), count_with_bitmaps{rows, bitmaps_.make((rows.n + 63) / 64), total});
+    reserve(rows.n, rows.arcs, false);
+    exec::for_each_tile<32>(space_, rows.blocks(), count_with_bitmaps{rows, bitmaps_.make(0, 0), total});
   }
-  /// Adds `each` to the three corners of each triangle; with `arcs`, the arcs between the other two corners, where
-  /// `first` is the first entry of the rows. total: nullptr, or as above.
-  void count_corners(triangle_rows const& rows, std::uint32_t each, graph::vertex_id const* first,
-                     std::uint8_t const* arcs, std::uint64_t* corners, std::uint64_t* total) {
-    exec::for_each_tile<32>(
-        space_, rows.blocks(),
-        detail::count_corners{rows, tables_.make(2 * rows.n + 2), each, first, arcs, corners, total});
+  /// Adds to each corner of a triangle the arcs between the other two corners. total: nullptr, or as above.
+  void count_per_vertex(triangle_rows const& rows, arcs_of_entries const& arcs, std::uint64_t* corners,
+                        std::uint64_t* total) {
+    reserve(rows.n, rows.arcs, true);
+    exec::for_each_tile<32>(space_, rows.blocks(), count_corners{rows, tables_.make(0, 0), arcs, corners, total});
   }
 
  private:

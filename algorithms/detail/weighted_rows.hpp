@@ -130,7 +130,8 @@ struct add_weights {
                : integer_weights[offsets[v] + static_cast<std::uint64_t>(part.data - row.data) + i]) *
           (part[i] == v ? rows.loop : 1);
       if (from == to) {
-        inside += integer_weights == nullptr ? w : 2 * w;
+        // An edge of an undirected graph has two arcs, each of which is added in both directions; a self-loop has one.
+        inside += integer_weights == nullptr || rows.g.directed() ? w : 2 * w;
         continue;
       }
       add(from, to, w);

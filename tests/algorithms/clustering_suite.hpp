@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <random>
 #include <type_traits>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "../../algorithms/clustering.hpp"
 #include "../../algorithms/clustering_quality.hpp"
 #include "../../algorithms/incremental_clustering.hpp"
+#include "../../exec/injected_failure.hpp"
 #include "../graph/model.hpp"
 #include "../support/refusal.hpp"
 #include "../support/seed.hpp"
@@ -63,7 +65,7 @@ class clustering_test : public graphs_test<Space> {
                                 std::vector<float> const& weights = {}) {
     ASSERT_EQ(r.label.size(), g.vertices());
     graphs_test<Space>::expect_numbered(r.label, r.count, r.sizes);
-    EXPECT_NEAR(r.modularity, serial_modularity(g.to_csr(), weights, r.label), 1e-6);
+    EXPECT_NEAR(r.modularity, serial_modularity(g.to_csr(), weights, r.label, g.settings().directed), 1e-6);
   }
   /// A graph of planted groups of equal size, with this many edges; a fifth of them connect different groups.
   static std::vector<graph::edge> planted(std::uint32_t n, std::uint32_t groups, std::size_t edges) {
@@ -344,7 +346,9 @@ TYPED_TEST_P(clustering_test, one_clusterer_for_several_graphs) {
     for (bool const weighted : {true, false}) {
       bool const directed = ++call % 3 == 0;
       SCOPED_TRACE(call);
-      auto const g = this->make(n, random_edges(random, n, n > 5 ? 2 * n : 0), directed, call % 4 == 0, space);
+      auto edges = random_edges(random, n, n > 5 ? 2 * n : 0);
+      for (graph::vertex_id v = 0; v < n && n > 5; v += 9) edges.push_back({v, v});
+      auto const g = this->make(n, edges, directed, call % 4 != 1, space);
       typename TestFixture::options const o{.seed = seeded(call), .weighted = weighted};
       auto const weights = this->weights_of(g, [&] { return random() % 10; });
       auto const valued = with_values(g, weights);
@@ -385,6 +389,105 @@ TYPED_TEST_P(clustering_test, rounds_of_voting_are_limited) {
   EXPECT_EQ(clusters.result().iterations, all.iterations);
 }
 
+// After reserve() for a graph that has grown, a run requests no memory.
+TYPED_TEST_P(clustering_test, reserved_memory_is_enough) {
+  using objective = algorithms::clustering_objective;
+  std::size_t const n = this->sized(200, 60);
+  for (bool const directed : {false, true})
+    for (objective const aim : {objective::modularity, objective::cpm, objective::map_equation}) {
+      SCOPED_TRACE(testing::Message() << (directed ? "directed " : "undirected ") << static_cast<int>(aim));
+      std::mt19937 random(seeded(13));
+      auto g = this->make(n, random_edges(random, n, n), directed, true, this->one_thread());
+      typename TestFixture::options const o{.walks = 4, .objective = aim};
+      algorithms::clusterer<TypeParam> clusters(g.space(), this->small_pool());
+      clusters.run(g.view(), o);
+      g.insert(random_edges(random, n, 20 * n));
+      clusters.reserve(g.view(), n, g.arcs(), o);
+      {
+        exec::injected_failure const none(0);
+        clusters.run(g.view(), o, algorithms::clusterer<TypeParam>::memory::reserved);
+      }
+      EXPECT_EQ(clusters.result().label, this->run(g, o).label);
+    }
+}
+
+// Each vertex elects a label as documented, from random affinities.
+TYPED_TEST_P(clustering_test, votes_elect_labels) {
+  using algorithms::detail::affinity;
+  using algorithms::detail::affinity_list;
+  using algorithms::detail::vote;
+  auto const n = static_cast<graph::vertex_id>(this->sized(3000, 200));
+  std::vector<graph::edge> ring;
+  for (graph::vertex_id v = 0; v < n; ++v) ring.push_back({v, (v + 1) % n});
+  auto const g = this->make(n, ring, false, false, this->one_thread());
+  std::mt19937 random(seeded(14));
+  for (std::uint32_t const number : {0u, 1u, 5u, 12u, 25u}) {
+    SCOPED_TRACE(number);
+    std::vector<std::uint64_t> degree(n);
+    std::vector<std::uint64_t> volume(n);
+    std::vector<graph::vertex_id> label(n);
+    std::vector<affinity> drawn(std::size_t{affinity_list::capacity} * n);
+    exec::buffer<affinity, TypeParam> pages(g.space(), drawn.size());
+    std::vector<affinity_list> lists(n);
+    std::uint64_t total = 0;
+    for (graph::vertex_id v = 0; v < n; ++v) {
+      label[v] = static_cast<graph::vertex_id>(random() % (v % 2 == 0 ? 3 : n));
+      total += degree[v] = random() % 50;
+      volume[label[v]] += degree[v];
+      std::size_t const first = std::size_t{affinity_list::capacity} * v;
+      lists[v] = {pages.data() + first, static_cast<std::uint32_t>(random() % (affinity_list::capacity + 1))};
+      for (std::uint32_t i = 0; i < lists[v].size; ++i)
+        drawn[first + i] = {static_cast<graph::vertex_id>(random() % 5 == 0 ? v : random() % n),
+                            static_cast<std::uint32_t>(affinity_list::unit / lists[v].size / (1 + random() % 3))};
+    }
+    exec::copy_in<affinity>(g.space(), pages.data(), drawn);
+    auto const on_device = [&](auto const& values) {
+      using type = typename std::remove_cvref_t<decltype(values)>::value_type;
+      exec::buffer<type, TypeParam> copy(g.space(), values.size());
+      exec::copy_in<type>(g.space(), copy.data(), values);
+      return copy;
+    };
+    auto const lists_there = on_device(lists);
+    auto const degree_there = on_device(degree);
+    auto const volume_there = on_device(volume);
+    auto const label_there = on_device(label);
+    exec::buffer<graph::vertex_id, TypeParam> next(g.space(), n);
+    exec::buffer<std::uint32_t, TypeParam> wanting(g.space(), 1);
+    g.space().fill(wanting.data(), 0, wanting.bytes());
+    algorithms::detail::vertex_list<TypeParam> all(g.space());
+    all.fill(g.view());
+    algorithms::detail::for_each_item<32>(g.space(), all.view(),
+                                          vote{lists_there.data(), degree_there.data(), volume_there.data(), total,
+                                               label_there.data(), next.data(), number, wanting.data()});
+
+    auto const found = exec::copy_out(g.space(), next.data(), n);
+    std::uint32_t wanted = 0;
+    for (graph::vertex_id v = 0; v < n; ++v) {
+      std::map<graph::vertex_id, std::int64_t> votes;
+      for (std::uint32_t i = 0; i < lists[v].size; ++i) {
+        affinity const& a = drawn[std::size_t{affinity_list::capacity} * v + i];
+        votes[label[a.vertex]] += a.weight;
+      }
+      auto const unit = static_cast<std::int64_t>(affinity_list::unit);
+      auto const sum = static_cast<std::int64_t>(total);
+      auto const by_chance = [&](std::uint64_t others) { return 4 * unit * static_cast<std::int64_t>(others); };
+      graph::vertex_id winner = label[v];
+      std::int64_t most =
+          votes[winner] * sum - by_chance(volume[winner] - degree[v]) + unit * sum / vote::rounds * number;
+      for (auto const& [other, count] : votes)
+        if (std::int64_t const got = count * sum - by_chance(volume[other]); other != label[v] && got > most) {
+          most = got;
+          winner = other;
+        }
+      wanted += winner != label[v] ? 1u : 0u;
+      bool const moves = (algorithms::detail::pair_hash(v, number) & 1) != 0;
+      ASSERT_EQ(found[v], moves ? winner : label[v]) << "vertex " << v;
+    }
+    EXPECT_EQ(exec::read(g.space(), wanting.data()), wanted);
+    EXPECT_GT(wanted, number < 5 ? n / 10 : 0);
+  }
+}
+
 // Batches are counted together: when they have more than a quarter as many edges as the graph, a full run follows.
 TYPED_TEST_P(clustering_test, many_small_batches_are_followed_by_a_full_run) {
   for (bool const directed : {false, true}) {
@@ -419,7 +522,7 @@ REGISTER_TYPED_TEST_SUITE_P(clustering_test, known_graphs, cliques_in_a_ring, pl
                             each_round_raises_modularity, labels_are_equal_in_all_spaces, weights_make_clusters,
                             directions_do_not_matter, invalid_options_are_refused, maintained_batch_by_batch,
                             clusters_merge_and_split, small_weights_beside_a_large_one_make_clusters,
-                            one_clusterer_for_several_graphs, rounds_of_voting_are_limited,
-                            many_small_batches_are_followed_by_a_full_run);
+                            one_clusterer_for_several_graphs, rounds_of_voting_are_limited, reserved_memory_is_enough,
+                            votes_elect_labels, many_small_batches_are_followed_by_a_full_run);
 
 }  // namespace wyrm::tests

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -165,8 +166,9 @@ TYPED_TEST_P(modules_test, random_graphs) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seeded(seed));
     std::size_t const n = 30 + this->sized(150, 12) * (seed % 4);
-    auto const list =
-        seed % 3 == 0 ? random_edges(random, n, n * (seed % 2 + 1)) : this->planted_groups(random, n, n * 5);
+    auto list = seed % 3 == 0 ? random_edges(random, n, n * (seed % 2 + 1)) : this->planted_groups(random, n, n * 5);
+    bool const has_loops = seed % 4 != 0;
+    for (graph::vertex_id v = 3; has_loops && v < n; v += 7) list.push_back({v, v});
     bool const directed = seed % 4 == 1 || seed == 6;
     typename TestFixture::options const o{.seed = seed,
                                           .resolution = seed % 2 == 0 ? 1.0 : 0.6 + 0.2 * seed,
@@ -174,8 +176,8 @@ TYPED_TEST_P(modules_test, random_graphs) {
                                           .passes = 1 + seed % 3,
                                           .keep_levels = seed % 2 == 0,
                                           .exhaustive = seed % 4 < 2};
-    auto g = o.weighted ? this->weighted(n, list, directed, seed == 7)
-                        : this->make(n, list, {.directed = directed, .self_loops = seed == 3});
+    auto g = o.weighted ? this->weighted(n, list, directed, has_loops)
+                        : this->make(n, list, {.directed = directed, .self_loops = has_loops});
     this->expect_both(g, o);
     g.erase(random_edges(random, n, n));
     g.remove_vertices({0, static_cast<graph::vertex_id>(n / 2)});
@@ -224,6 +226,68 @@ TYPED_TEST_P(modules_test, a_finder_serves_graphs_of_any_size) {
   }
 }
 
+// The graph of labels has the sums of the weights between labels, also those that are 0.
+TYPED_TEST_P(modules_test, labels_become_vertices) {
+  using algorithms::detail::built_rows;
+  using algorithms::detail::weighted_rows;
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seeded(seed));
+    bool const directed = seed % 2 == 1;
+    std::size_t const n = 20 + this->sized(200, 30) * seed;
+    auto list = random_edges(random, n, 4 * n);
+    for (graph::vertex_id v = 1; v < n; ++v) list.push_back({0, v});
+    for (graph::vertex_id v = 0; v < n; v += 5) list.push_back({v, v});
+    auto const g = this->make(n, list, {.directed = directed, .self_loops = true});
+    auto const space = this->space_of(g);
+    graph::csr const rows = g.to_csr();
+    auto const count = static_cast<graph::vertex_id>(seed % 3 == 0 ? 3 : n);
+    std::vector<graph::vertex_id> label(n);
+    for (graph::vertex_id& l : label) l = static_cast<graph::vertex_id>(random() % count);
+    std::vector<std::uint32_t> weights(rows.targets.size(), 1);
+    if (directed)
+      for (std::uint32_t& w : weights) w = static_cast<std::uint32_t>(random() % 3);
+    std::map<std::pair<graph::vertex_id, graph::vertex_id>, std::uint32_t> expected;
+    for (graph::vertex_id u = 0; u < n; ++u)
+      for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) {
+        graph::vertex_id const v = rows.targets[i];
+        expected[{label[u], label[v]}] += weights[i];
+        if (directed || u == v) expected[{label[v], label[u]}] += weights[i];
+      }
+
+    algorithms::detail::row_builder<TypeParam> builder(space);
+    built_rows<TypeParam> both(space);
+    built_rows<TypeParam> coarse(space);
+    weighted_rows from{g.view(), nullptr, nullptr, 2};
+    exec::buffer<std::uint32_t, TypeParam> weights_there(space, weights.size());
+    exec::copy_in<std::uint32_t>(space, weights_there.data(), weights);
+    if (directed) {
+      builder.symmetrise(g.view(), both);
+      builder.add_weights(g.view(), weights_there.data(), both);
+      from = both.view();
+    }
+    exec::buffer<graph::vertex_id, TypeParam> label_there(space, n);
+    exec::copy_in<graph::vertex_id>(space, label_there.data(), label);
+    builder.coarsen(from, label_there.data(), count, coarse);
+
+    weighted_rows const got = coarse.view();
+    EXPECT_EQ(got.g.vertices(), count);
+    EXPECT_EQ(got.g.arcs(), expected.size());
+    auto at = expected.begin();
+    auto const records = exec::copy_out(space, got.g.out_records(), count);
+    for (graph::vertex_id c = 0; c < count; ++c) {
+      graph::vertex_record const r = records[c];
+      auto const targets = exec::copy_out(space, r.page, r.degree);
+      auto const sums = exec::copy_out(space, got.weights + (r.page - got.targets), r.degree);
+      for (std::uint32_t i = 0; i < r.degree; ++i, ++at) {
+        ASSERT_NE(at, expected.end());
+        ASSERT_EQ(at->first, std::pair(c, targets[i]));
+        ASSERT_EQ(at->second, sums[i]);
+      }
+    }
+  }
+}
+
 TYPED_TEST_P(modules_test, invalid_input_is_refused) {
   auto const g = this->make(4, {{0, 1}, {1, 2}});
   algorithms::leiden_finder<TypeParam> finder(this->space_of(g));
@@ -244,6 +308,6 @@ TYPED_TEST_P(modules_test, invalid_input_is_refused) {
 
 REGISTER_TYPED_TEST_SUITE_P(modules_test, known_graphs, resolution_sets_the_size_of_communities, random_graphs,
                             rows_of_hubs_are_divided, communities_are_within_components,
-                            a_finder_serves_graphs_of_any_size, invalid_input_is_refused);
+                            a_finder_serves_graphs_of_any_size, labels_become_vertices, invalid_input_is_refused);
 
 }  // namespace wyrm::tests

@@ -166,9 +166,10 @@ inline std::vector<std::uint32_t> serial_core_numbers(graph::csr const& g) {
 
 /// Modularity (Newman and Girvan), by a matrix of both directions of all arcs, in which a self-loop counts twice. The
 /// arcs of a directed graph are taken as edges; without weights two opposite arcs are one edge, with weights they are
-/// added up. Weights, if any, are in the order of the arcs.
+/// added up. Weights, if any, are in the order of the arcs; each edge of an undirected graph has two arcs, but a
+/// self-loop one.
 inline double serial_modularity(graph::csr const& g, std::vector<float> const& weights,
-                                std::vector<std::uint32_t> const& label) {
+                                std::vector<std::uint32_t> const& label, bool directed = false) {
   std::map<std::pair<std::size_t, std::size_t>, double> matrix;
   for (std::size_t u = 0; u + 1 < g.offsets.size(); ++u)
     for (std::uint64_t i = g.offsets[u]; i < g.offsets[u + 1]; ++i) {
@@ -176,7 +177,7 @@ inline double serial_modularity(graph::csr const& g, std::vector<float> const& w
       double const w = weights.empty() ? 1 : static_cast<double>(weights[i]);
       bool const sums = !weights.empty() || u == v;
       for (auto const& pair : {std::pair(u, v), std::pair(v, u)})
-        matrix[pair] = (sums ? matrix[pair] : 0) + (u == v && !weights.empty() ? 2 * w : w);
+        matrix[pair] = (sums ? matrix[pair] : 0) + (u == v && !weights.empty() && !directed ? 2 * w : w);
     }
   std::map<std::size_t, double> inside;
   std::map<std::size_t, double> degree;
