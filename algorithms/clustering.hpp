@@ -108,7 +108,8 @@ class clusterer {
   /// 28 to 44 bytes per arc and about 360 per vertex, for the map equation 270; for a directed graph or with
   /// weights up to three times as much per arc; for the map equation of a directed graph 16 per arc and 56 per vertex
   /// more, and O(vertices + arcs) for each of at most 160 steps of PageRank; with levels > 1 up to 16 per arc and about
-  /// 110 per vertex more.
+  /// 110 per vertex more. On a host about 16 bytes per arc instead of 28 to 44, and 12 per vertex for each thread, see
+  /// detail::most_table_bytes().
   void run(graph::graph_view const& g, clustering_options const& o = {}, memory m = memory::on_demand) {
     if (o.length == 0 || o.walks == 0) symmetric_.refuse("walks and length must be at least 1");
     symmetric_.check_resolution(o.resolution);
