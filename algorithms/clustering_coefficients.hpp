@@ -152,7 +152,7 @@ class clustering_coefficients_counter {
         local_(space) {}
 
   /// O(vertices + arcs + sum over edges of the shorter of two oriented rows, times a logarithm), and a sort of the arcs
-  /// of a directed graph. Memory: about 90 bytes per vertex and 4 per arc; directed: 60 bytes per arc; on a host 16 per
+  /// of a directed graph. Memory: about 90 bytes per vertex and 4 per arc; directed: 60 bytes per arc; on a host 8 per
   /// vertex for each thread, see detail::most_table_bytes(). Self-loops do not count; a vertex that is not in the graph
   /// has the coefficient 0. Throws error(bad_argument) for a directed graph with 2^31 arcs or more;
   /// error(out_of_memory).

@@ -64,9 +64,9 @@ struct add_degrees {
   }
 };
 
-/// One vote.
+/// The labels of voters, and where the elected ones go.
 template <bool Weighted>
-struct voting {
+struct label_election {
   using votes_type = std::conditional_t<Weighted, std::uint64_t, std::uint32_t>;
 
   graph::graph_view g;
@@ -95,10 +95,10 @@ struct voting {
 /// A tile of one lane per block of vertices of a host, if labels are less than the number of vertices.
 template <bool Weighted>
 struct take_votes_on_host {
-  using votes_type = typename voting<Weighted>::votes_type;
+  using votes_type = typename label_election<Weighted>::votes_type;
   static constexpr std::size_t grain = 1;
   static constexpr std::size_t block = 64;
-  voting<Weighted> vote;
+  label_election<Weighted> election;
   std::size_t n;
   label_tables_view<votes_type> tables;
 
@@ -112,20 +112,20 @@ struct take_votes_on_host {
 
  private:
   WYRM_HD void take(graph::vertex_id v, label_sums<votes_type> sums) const {
-    voters const all = vote.voters_of(v);
-    graph::vertex_id const* const label = vote.label;
+    voters const all = election.voters_of(v);
+    graph::vertex_id const* const label = election.label;
     for (std::uint32_t i = 0; i < all.out.size + all.in.size; ++i)
-      if (votes_type const votes = vote.votes(v, all.out.size, i); votes > 0) sums.add(label[all[i]], votes);
+      if (votes_type const votes = election.votes(v, all.out.size, i); votes > 0) sums.add(label[all[i]], votes);
     candidate<votes_type> best;
     sums.take_each([&](graph::vertex_id to, votes_type votes) { best.consider({votes, to}); });
-    vote.set(v, best);
+    election.set(v, best);
   }
 };
 
 /// One tile for a sequence of items of the bins.
 template <bool Weighted>
 struct take_votes {
-  using votes_type = typename voting<Weighted>::votes_type;
+  using votes_type = typename label_election<Weighted>::votes_type;
   using table_type = vote_table<votes_type>;
   static constexpr std::size_t grain = 1;
   static constexpr unsigned resident_blocks = 4;
@@ -134,7 +134,7 @@ struct take_votes {
   static constexpr std::uint32_t table_slots = table_type::slots_for(limits.warp);
   static constexpr std::uint32_t part_slots = table_type::slots_for(limits.part);
 
-  voting<Weighted> vote;
+  label_election<Weighted> election;
   row_bins_view bins;
   table_type tables;      // of the tiles
   table_type hub_tables;  // of the parts of hubs
@@ -177,7 +177,7 @@ struct take_votes {
   }
 
   [[nodiscard]] WYRM_HD voters voters_of(graph::vertex_id v, graph::vertex_record const& row) const {
-    return vote.g.directed() ? vote.voters_of(v) : voters{{row.page, row.degree}, {nullptr, 0}};
+    return election.g.directed() ? election.voters_of(v) : voters{{row.page, row.degree}, {nullptr, 0}};
   }
 
   // The loops have constant bounds, so that a compiler keeps the arrays in registers.
@@ -187,8 +187,8 @@ struct take_votes {
     votes_type counts[limits.lane];
     for (std::uint32_t i = 0; i < limits.lane; ++i) {
       bool const has = i < row.degree;
-      labels[i] = has ? vote.label[all[i]] : graph::no_vertex;
-      counts[i] = has ? vote.votes(row.vertex, all.out.size, i) : 0;
+      labels[i] = has ? election.label[all[i]] : graph::no_vertex;
+      counts[i] = has ? election.votes(row.vertex, all.out.size, i) : 0;
     }
     candidate<votes_type> best;
     for (std::uint32_t i = 0; i < limits.lane; ++i) {
@@ -196,7 +196,7 @@ struct take_votes {
       for (std::uint32_t k = 0; k < limits.lane; ++k) sum += labels[k] == labels[i] ? counts[k] : 0;
       if (sum > 0) best.consider({sum, labels[i]});
     }
-    vote.set(row.vertex, best);
+    election.set(row.vertex, best);
   }
 
   template <class Tile>
@@ -205,9 +205,9 @@ struct take_votes {
     candidate<votes_type> best;
     if (row.degree <= Tile::size()) {
       bool const has = t.rank() < row.degree;
-      graph::vertex_id const own = has ? vote.label[all[t.rank()]] : graph::no_vertex;
+      graph::vertex_id const own = has ? election.label[all[t.rank()]] : graph::no_vertex;
       votes_type const sum =
-          sum_of_same(t, exec::match(t, own), has ? vote.votes(row.vertex, all.out.size, t.rank()) : 0);
+          sum_of_same(t, exec::match(t, own), has ? election.votes(row.vertex, all.out.size, t.rank()) : 0);
       if (has && sum > 0) best = {sum, own};
       best = best_of(t, best);
     } else {
@@ -217,7 +217,7 @@ struct take_votes {
       best = table.take(t, 0, table.slots);
       t.sync();
     }
-    if (t.rank() == 0) vote.set(row.vertex, best);
+    if (t.rank() == 0) election.set(row.vertex, best);
   }
   template <class Tile>
   WYRM_HD void add_part(Tile const& t, std::uint32_t number) const {
@@ -243,8 +243,8 @@ struct take_votes {
     for (std::uint32_t base = begin; base < end; base += Tile::size()) {
       std::uint32_t const i = base + t.rank();
       bool has = i < end;
-      graph::vertex_id const own = has ? vote.label[all[i]] : graph::no_vertex;
-      votes_type sum = has ? vote.votes(v, all.out.size, i) : 0;
+      graph::vertex_id const own = has ? election.label[all[i]] : graph::no_vertex;
+      votes_type sum = has ? election.votes(v, all.out.size, i) : 0;
       if constexpr (!Weighted && Tile::size() > 1) {
         std::uint32_t const same = exec::match(t, own);
         has = has && exec::first_lane(same) == t.rank();
@@ -285,7 +285,7 @@ struct set_labels_of_hubs {
     candidate<typename Take::votes_type> best;
     for (std::uint32_t p = h.first_part + t.rank(); p < end; p += Tile::size()) best.consider(best_of_parts[p]);
     best = best_of(t, best);
-    if (t.rank() == 0) from.vote.set(h.vertex, best);
+    if (t.rank() == 0) from.election.set(h.vertex, best);
   }
 };
 
@@ -294,7 +294,7 @@ struct set_labels_of_hubs {
 /// Labels the vertices of different graphs, or of one changing graph. Labels and scratch memory stay on the device:
 /// about 30 bytes per vertex (directed: 42), 12 bytes per neighbour of a vertex with more than 512 neighbours, and 6 KB
 /// per warp that runs at the same time; with weights half as much more per neighbour and warp. On a host, if labels are
-/// less than the number of vertices, 8 bytes per vertex, and 8 for each thread, with weights 16. Not thread-safe.
+/// less than the number of vertices, 8 bytes per vertex, and 8 for each thread, with weights 12. Not thread-safe.
 template <class Space>
 class label_propagator {
  public:
@@ -325,11 +325,11 @@ class label_propagator {
       exec::for_each(space_, n, detail::init_labels{labels_[0].data()});
     else
       exec::copy_in<graph::vertex_id>(space_, labels_[0].data(), initial);
-    graph::vertex_id const largest = initial.empty() ? 0 : *std::max_element(initial.begin(), initial.end());
+    bool const in_tables = fit_tables(initial, n);
     if (o.weighted)
-      iterate<true>(g, o.iterations, scale, weigh_, largest);
+      iterate<true>(g, o.iterations, scale, weigh_, in_tables);
     else
-      iterate<false>(g, o.iterations, scale, count_, largest);
+      iterate<false>(g, o.iterations, scale, count_, in_tables);
   }
   /// The labels of the vertices of the graph of the last run, in device memory.
   [[nodiscard]] graph::vertex_id const* label() const { return labels_[0].data(); }
@@ -363,6 +363,13 @@ class label_propagator {
       refuse("the initial label of vertex " + std::to_string(reserved - initial.begin()) + " is " +
              std::to_string(graph::no_vertex) + ", which is reserved; use smaller labels");
   }
+  /// Whether first labels are numbers of vertices, as the tables of a host require.
+  [[nodiscard]] static bool fit_tables(std::span<graph::vertex_id const> initial, std::size_t n) {
+    if constexpr (exec::has_tiles<Space>)
+      return false;
+    else
+      return std::all_of(initial.begin(), initial.end(), [&](graph::vertex_id label) { return label < n; });
+  }
   [[nodiscard]] double scale_of_weights(graph::graph_view const& g) {
     constexpr detail::bin_limits limits = detail::take_votes<true>::limits;
     double const largest = inspector_.largest(g, bins_.make(g.out_records(), g.vertices(), g.arcs(), limits), name);
@@ -371,9 +378,9 @@ class label_propagator {
 
   template <bool Weighted>
   void iterate(graph::graph_view const& g, unsigned iterations, double scale, tables<Weighted>& scratch,
-               [[maybe_unused]] graph::vertex_id largest) {
+               [[maybe_unused]] bool in_tables) {
     if constexpr (!exec::has_tiles<Space>)
-      if (largest < g.vertices()) return iterate_on_host<Weighted>(g, iterations, scale, scratch.on_host);
+      if (in_tables) return iterate_on_host<Weighted>(g, iterations, scale, scratch.on_host);
     using take = detail::take_votes<Weighted>;
     std::size_t const n = g.vertices();
     graph::packed_record const* rows = g.out_records();
@@ -395,8 +402,8 @@ class label_propagator {
     work.tables = {scratch.labels.data(), scratch.votes.data(), take::table_slots};
     work.hub_tables = {scratch.labels.data() + own, scratch.votes.data() + own, take::part_slots};
     for (unsigned i = 0; i < iterations; ++i) {
-      work.vote.label = labels_[0].data();
-      work.vote.next = labels_[1].data();
+      work.election.label = labels_[0].data();
+      work.election.next = labels_[1].data();
       exec::for_each_tile<32>(space_, work.tiles, work);
       exec::for_each_tile<32>(space_, bins.parts, detail::take_from_hub_tables<take>{work, scratch.best.data()});
       exec::for_each_tile<32>(space_, bins.hub_rows, detail::set_labels_of_hubs<take>{work, scratch.best.data()});
@@ -408,7 +415,8 @@ class label_propagator {
                        typename tables<Weighted>::of_threads& sums) {
     using take = detail::take_votes_on_host<Weighted>;
     std::size_t const n = g.vertices();
-    auto const all = sums.make(n, g.arcs());
+    sums.reserve(n, g.arcs());
+    auto const all = sums.cleared();
     for (unsigned i = 0; i < iterations; ++i) {
       exec::for_each_tile<32>(space_, (n + take::block - 1) / take::block,
                               take{{g, labels_[0].data(), labels_[1].data(), scale}, n, all});

@@ -164,7 +164,7 @@ struct vote {
   struct ballots {
     graph::vertex_id labels[affinity_list::capacity];
     std::uint32_t weights[affinity_list::capacity];
-    std::uint32_t size;
+    std::uint32_t size;  // a constant for a core
     WYRM_HD ballots(affinity_list const& list, graph::vertex_id const* label)
         : size(AllPlaces ? affinity_list::capacity : list.size) {
       for (std::uint32_t i = 0; i < size; ++i) {

@@ -124,7 +124,7 @@ class host_coarsening {
     members_.reserve(vertices);
     tables_.reserve(vertices, most_table_bytes(vertices, arcs));
   }
-  /// See row_builder::coarsen(). Rows have room behind them.
+  /// See row_builder::coarsen(). Rows have gaps between them.
   void run(weighted_rows const& from, graph::vertex_id const* label, graph::vertex_id n, built_rows<Space>& to) {
     std::size_t const vertices = from.g.vertices();
     reserve(vertices, from.g.arcs());
@@ -138,7 +138,7 @@ class host_coarsening {
     exec::for_each(space_, vertices, list_labelled{from.g, label, offsets_.data(), counts_.data(), members_.data()});
     std::size_t const block = std::clamp<std::size_t>(n / (16 * std::size_t{space_.threads()}), 1, 64);
     exec::for_each_tile<1>(space_, (n + block - 1) / block,
-                           write_coarse_rows{from, label, offsets_.data(), members_.data(), tables_.make(n, 0), n,
+                           write_coarse_rows{from, label, offsets_.data(), members_.data(), tables_.cleared(), n,
                                              static_cast<graph::vertex_id>(block), rows.offsets, rows.targets,
                                              rows.weights, rows.records, written_.data()});
     to.set_arcs(exec::read(space_, written_.data()));

@@ -58,9 +58,12 @@ class row_builder {
   }
   /// The graph of labels; labels are less than n.
   void coarsen(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, built_rows<Space>& to) {
-    if constexpr (!exec::has_tiles<Space>) return host_coarsening_.run(from, labels, n, to);
-    build(from, labels, n, from.g.arcs(), to);
-    to.add(from, list_.view(), offsets_.data(), nullptr, labels);
+    if constexpr (exec::has_tiles<Space>) {
+      build(from, labels, n, from.g.arcs(), to);
+      to.add(from, list_.view(), offsets_.data(), nullptr, labels);
+    } else {
+      host_coarsening_.run(from, labels, n, to);
+    }
   }
 
  private:

@@ -43,21 +43,23 @@ struct thread_tables_view {
   }
 };
 
-/// The most bytes of all tables together, for a graph: about as many as hash tables of all rows would take. With 8
-/// bytes per vertex, this is enough for 8 threads, and for 1.5 more for each arc per vertex.
+/// The most bytes of the tables of one owner together, for the largest graph so far: about as many as hash tables of
+/// all rows would take. With 8 bytes per vertex, this is enough for about 8 threads, and 1.5 more for each arc per
+/// vertex.
 [[nodiscard]] inline std::uint64_t most_table_bytes(std::size_t vertices, std::uint64_t arcs) {
   return 64 * std::uint64_t{vertices} + 12 * arcs;
 }
 
-/// One thread per table.
+/// A tile of one lane per table.
 template <class T>
 struct clear_table {
+  static constexpr std::size_t grain = 1;
   thread_tables_view<T> tables;
-  WYRM_HD void operator()(std::size_t index) const {
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t index) const {
     T* const table = tables.table(static_cast<unsigned>(index));
     for (std::size_t i = 0; i < tables.entries_each; ++i) table[i] = 0;
   }
-  static constexpr std::size_t grain = 1;
 };
 
 /// Owns the tables, which stay zero from one use to the next.
@@ -66,26 +68,29 @@ class thread_tables {
  public:
   explicit thread_tables(Space const& space) : space_(space), entries_(space), in_use_(space) {}
 
-  /// At least n entries in each table; a table for each thread, or fewer if they would have more than `most` bytes.
-  thread_tables_view<T> make(std::size_t n, std::uint64_t most) {
-    reserve(n, most);
-    if (!is_clear_) exec::for_each(space_, count_, clear_table<T>{view()});
+  /// Requests memory for tables of at least n entries: one for each thread, or fewer if all together would have more
+  /// than `most` bytes. A request for less than an earlier one changes nothing. Throws error(out_of_memory); there are
+  /// no tables then.
+  void reserve(std::size_t n, std::uint64_t most) {
+    std::size_t const each = n <= entries_each_ ? entries_each_ : whole_lines(exec::grown_room(entries_each_, n));
+    if (each == 0) return;
+    auto const count = static_cast<unsigned>(std::clamp<std::uint64_t>(most / (each * sizeof(T)), 1, space_.threads()));
+    if (each == entries_each_ && count <= count_) return;
+    entries_each_ = 0;
+    is_clear_ = false;
+    in_use_.reserve(count);
+    space_.fill(in_use_.data(), 0, in_use_.bytes());
+    entries_.reserve(each * count);
+    entries_each_ = each;
+    count_ = count;
+  }
+  /// The tables, for kernels.
+  thread_tables_view<T> cleared() {
+    if (!is_clear_) exec::for_each_tile<1>(space_, count_, clear_table<T>{view()});
     is_clear_ = true;
     return view();
   }
-  /// Requests the memory of make(), also for smaller tables.
-  void reserve(std::size_t n, std::uint64_t most) {
-    if (n <= entries_each_) return;
-    std::size_t const each = whole_lines(exec::grown_room(entries_each_, n));
-    count_ = static_cast<unsigned>(std::clamp<std::uint64_t>(most / (each * sizeof(T)), 1, space_.threads()));
-    entries_each_ = 0;
-    is_clear_ = false;
-    in_use_.reserve(count_);
-    space_.fill(in_use_.data(), 0, in_use_.bytes());
-    entries_.reserve(each * count_);
-    entries_each_ = each;
-  }
-  /// The tables of the last make().
+  /// The same after cleared().
   [[nodiscard]] thread_tables_view<T> view() const { return {entries_.data(), entries_each_, in_use_.data(), count_}; }
 
  private:
@@ -164,27 +169,20 @@ class label_tables {
  public:
   explicit label_tables(Space const& space) : sums_(space), found_(space) {}
 
-  /// For n labels, in a graph with so many vertices and arcs. A number is added only if it is not 0, or at most n - 1
-  /// are added to a table.
-  label_tables_view<T> make(std::size_t n, std::uint64_t arcs) {
-    reserve(n, arcs);
-    (void)sums_.make(n + 1, bytes_of_sums(n, arcs));
-    return view();
-  }
-  /// Requests the memory of make(), also for fewer labels.
+  /// Requests memory for n labels, in a graph with so many vertices and arcs, as thread_tables. A number is added to a
+  /// table only if it is not 0, or at most n - 1 are added.
   void reserve(std::size_t n, std::uint64_t arcs) {
-    sums_.reserve(n + 1, bytes_of_sums(n, arcs));
+    sums_.reserve(n + 1, most_table_bytes(n, arcs) / (sizeof(T) + sizeof(graph::vertex_id)) * sizeof(T));
     thread_tables_view<T> const all = sums_.view();
     found_.reserve(all.entries_each * all.count);
   }
-  /// The tables of the last make().
+  /// The tables, for kernels.
+  label_tables_view<T> cleared() { return {sums_.cleared(), found_.data()}; }
+  /// The same after cleared().
   [[nodiscard]] label_tables_view<T> view() const { return {sums_.view(), found_.data()}; }
 
  private:
-  static std::uint64_t bytes_of_sums(std::size_t n, std::uint64_t arcs) {
-    return most_table_bytes(n, arcs) / (sizeof(T) + sizeof(graph::vertex_id)) * sizeof(T);
-  }
-
+ private:
   thread_tables<T, Space> sums_;
   exec::buffer<graph::vertex_id, Space> found_;
 };

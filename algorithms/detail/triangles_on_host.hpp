@@ -182,13 +182,14 @@ struct square_degrees {
 template <class Space>
 class triangles_on_host {
  public:
-  explicit triangles_on_host(Space const& space) : space_(space), bitmaps_(space), tables_(space), squares_(space, 1) {}
+  explicit triangles_on_host(Space const& space)
+      : space_(space), marks_(space), positions_(space), squares_(space, 1) {}
 
   void reserve(std::size_t n, std::uint64_t arcs, bool per_vertex) {
     if (per_vertex)
-      tables_.reserve(2 * n + 2, most_table_bytes(n, arcs));
+      positions_.reserve(2 * n + 2, most_table_bytes(n, arcs));
     else
-      bitmaps_.reserve((n + 63) / 64, most_table_bytes(n, arcs));
+      marks_.reserve((n + 63) / 64, most_table_bytes(n, arcs));
   }
   /// The rows of an undirected graph with at least one vertex. With an orientation by id at most d^2 / 4 entries are
   /// read in total for a row of d entries. An orientation by degree costs as much as a few reads per arc; it pays for
@@ -204,19 +205,19 @@ class triangles_on_host {
   /// Adds the number of triangles to *total.
   void count(triangle_rows const& rows, std::uint64_t* total) {
     reserve(rows.n, rows.arcs, false);
-    exec::for_each_tile<32>(space_, rows.blocks(), count_with_bitmaps{rows, bitmaps_.make(0, 0), total});
+    exec::for_each_tile<32>(space_, rows.blocks(), count_with_bitmaps{rows, marks_.cleared(), total});
   }
   /// Adds to each corner of a triangle the arcs between the other two corners. total: nullptr, or as above.
   void count_per_vertex(triangle_rows const& rows, arcs_of_entries const& arcs, std::uint64_t* corners,
                         std::uint64_t* total) {
     reserve(rows.n, rows.arcs, true);
-    exec::for_each_tile<32>(space_, rows.blocks(), count_corners{rows, tables_.make(0, 0), arcs, corners, total});
+    exec::for_each_tile<32>(space_, rows.blocks(), count_corners{rows, positions_.cleared(), arcs, corners, total});
   }
 
  private:
   Space space_;
-  thread_tables<std::uint64_t, Space> bitmaps_;
-  thread_tables<std::uint32_t, Space> tables_;
+  thread_tables<std::uint64_t, Space> marks_;
+  thread_tables<std::uint32_t, Space> positions_;
   exec::buffer<std::uint64_t, Space> squares_;
 };
 

@@ -239,7 +239,8 @@ class built_rows {
             targets_.data(), weighted ? weights_.data() : nullptr, weighted ? 1u : 2u};
   }
   [[nodiscard]] std::uint64_t const* offsets() const { return offsets_.data(); }
-  /// For a kernel that writes rows of n vertices: memory with room for `most` arcs. set_arcs() is called then.
+  /// For a kernel that writes rows of n vertices: memory with room for `most` arcs. Call set_arcs() afterwards. Such
+  /// rows may have gaps between them, so only records and `targets` tell which weight belongs to an entry.
   struct parts {
     std::uint64_t* offsets;
     graph::vertex_id* targets;
