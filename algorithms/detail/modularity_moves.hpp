@@ -135,7 +135,7 @@ class modularity_moves {
     objective.books = books_.data();
     return objective;
   }
-  void make_tables(std::size_t n, std::uint64_t arcs) {
+  void clear_tables(std::size_t n, std::uint64_t arcs) {
     if constexpr (exec::has_tiles<Space>) {
       space_.fill(table_label_.data(), 0xff, places(n, arcs) * sizeof(graph::vertex_id));
       space_.fill(table_weight_.data(), 0, places(n, arcs) * sizeof(std::uint32_t));
@@ -151,7 +151,7 @@ class modularity_moves {
     std::size_t const n = rows.g.vertices();
     space_.fill(traffic_.data(), 0, n * sizeof(std::uint64_t));
     space_.fill(proposal_.data(), 0, n * sizeof(move_proposal));
-    make_tables(n, rows.g.arcs());
+    clear_tables(n, rows.g.arcs());
     lists_[(turn_ + 1) % 2].clear(rows.g);
     move_round r{rows,
                  mass,

@@ -165,7 +165,8 @@ struct begin_round {
   }
 };
 
-/// One tile per item: sums the weights of arcs to each neighbouring community in a hash table.
+/// One tile per item: sums the weights of arcs to each neighbouring community in a hash table. On a host
+/// propose_on_host does the work of this step and the next two, by the same rules.
 struct gather_links {
   move_round r;
   template <class Tile>

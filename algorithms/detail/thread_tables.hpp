@@ -182,7 +182,6 @@ class label_tables {
   [[nodiscard]] label_tables_view<T> view() const { return {sums_.view(), found_.data()}; }
 
  private:
- private:
   thread_tables<T, Space> sums_;
   exec::buffer<graph::vertex_id, Space> found_;
 };
