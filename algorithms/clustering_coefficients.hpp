@@ -187,9 +187,10 @@ class clustering_coefficients_counter {
     std::size_t const n = g.vertices();
     space_.fill(between_.data(), 0, n * sizeof(std::uint64_t));
     if constexpr (!exec::has_tiles<Space>)
-      if (!g.directed())
-        return on_host_.count_per_vertex(on_host_.rows_of(g, orientation_, bins_, graph_limits), {2}, between_.data(),
-                                         nullptr);
+      if (!g.directed()) {
+        on_host_.count_per_vertex(on_host_.rows_of(g, orientation_, bins_, graph_limits), {2}, between_.data());
+        return;
+      }
     graph::packed_record const* const rows =
         orientation_.make(edges, bins_.make(edges.out_records(), n, edges.arcs(), graph_limits));
     graph::vertex_id const* const targets = orientation_.targets();
@@ -204,7 +205,7 @@ class clustering_coefficients_counter {
       exec::for_each_tile<32>(space_, oriented.items(),
                               detail::add_opposite_arcs{rows, targets, arcs, oriented, between_.data()});
     } else {
-      on_host_.count_per_vertex({rows, n, edges.arcs(), false}, {2, targets, arcs}, between_.data(), nullptr);
+      on_host_.count_per_vertex({rows, n, edges.arcs(), false}, {2, targets, arcs}, between_.data());
     }
   }
 

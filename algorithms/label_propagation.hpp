@@ -92,30 +92,27 @@ struct label_election {
   }
 };
 
-/// A tile of one lane per block of vertices of a host, if labels are less than the number of vertices.
+/// One lane per vertex of a host, if labels are less than the number of vertices.
 template <bool Weighted>
 struct take_votes_on_host {
   using votes_type = typename label_election<Weighted>::votes_type;
-  static constexpr std::size_t grain = 1;
-  static constexpr std::size_t block = 64;
+  using held_table = typename label_tables_view<votes_type>::held;
+  static constexpr std::size_t indices_of_core = 64;
   label_election<Weighted> election;
-  std::size_t n;
   label_tables_view<votes_type> tables;
 
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t number) const {
-    auto const table = tables.acquire(t);
-    for (std::size_t v = number * block; v < n && v < (number + 1) * block; ++v)
-      take(static_cast<graph::vertex_id>(v), table.empty_sums());
-    table.flush(t);
+  [[nodiscard]] WYRM_HD held_table begin(Tile const& t) const {
+    return tables.acquire(t);
   }
-
- private:
-  WYRM_HD void take(graph::vertex_id v, label_sums<votes_type> sums) const {
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t i, bool, held_table const& table) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    label_sums<votes_type> sums = table.empty_sums();
     voters const all = election.voters_of(v);
     graph::vertex_id const* const label = election.label;
-    for (std::uint32_t i = 0; i < all.out.size + all.in.size; ++i)
-      if (votes_type const votes = election.votes(v, all.out.size, i); votes > 0) sums.add(label[all[i]], votes);
+    for (std::uint32_t k = 0; k < all.out.size + all.in.size; ++k)
+      if (votes_type const votes = election.votes(v, all.out.size, k); votes > 0) sums.add(label[all[k]], votes);
     candidate<votes_type> best;
     sums.take_each([&](graph::vertex_id to, votes_type votes) { best.consider({votes, to}); });
     election.set(v, best);
@@ -418,8 +415,7 @@ class label_propagator {
     sums.reserve(n, g.arcs());
     auto const all = sums.cleared();
     for (unsigned i = 0; i < iterations; ++i) {
-      exec::for_each_tile<32>(space_, (n + take::block - 1) / take::block,
-                              take{{g, labels_[0].data(), labels_[1].data(), scale}, n, all});
+      detail::for_each_index(space_, n, take{{g, labels_[0].data(), labels_[1].data(), scale}, all});
       std::swap(labels_[0], labels_[1]);
     }
   }

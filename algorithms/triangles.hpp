@@ -212,16 +212,16 @@ class triangle_counter {
     triangles_result result;
     if (n == 0) return result;
     corners_.reserve(per_vertex ? n : 0);
-    space_.fill(totals_.data(), 0, totals_.bytes());
     if (per_vertex) space_.fill(corners_.data(), 0, n * sizeof(std::uint64_t));
 
     std::uint64_t* const corners = per_vertex ? corners_.data() : nullptr;
-    if constexpr (!exec::has_tiles<Space>)
-      count_by_threads(g, corners);
-    else
+    if constexpr (!exec::has_tiles<Space>) {
+      result.total = count_by_threads(g, corners);
+    } else {
+      space_.fill(totals_.data(), 0, totals_.bytes());
       count_by_warps(g, corners);
-
-    for (std::uint64_t const count : exec::copy_out(space_, totals_.data(), totals_.size())) result.total += count;
+      for (std::uint64_t const count : exec::copy_out(space_, totals_.data(), totals_.size())) result.total += count;
+    }
     if (per_vertex) result.per_vertex = exec::copy_out(space_, corners_.data(), n);
     if (o.clustering) {
       others_.reserve(n);
@@ -256,12 +256,9 @@ class triangle_counter {
     work = oriented_bins_.make(rows, n, g.arcs(), oriented_limits);
     exec::for_each_tile<32>(space_, work.items(), detail::count_triangles<false>{rows, work, totals_.data(), corners});
   }
-  void count_by_threads(graph::graph_view const& g, std::uint64_t* corners) {
+  std::uint64_t count_by_threads(graph::graph_view const& g, std::uint64_t* corners) {
     detail::triangle_rows const rows = on_host_.rows_of(g, orientation_, bins_, graph_limits);
-    if (corners == nullptr)
-      on_host_.count(rows, totals_.data());
-    else
-      on_host_.count_per_vertex(rows, {1}, corners, totals_.data());
+    return corners == nullptr ? on_host_.count(rows) : on_host_.count_per_vertex(rows, {1}, corners);
   }
 
   static constexpr detail::bin_limits graph_limits{8, 256, 1024, 1024};

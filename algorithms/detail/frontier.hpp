@@ -270,7 +270,12 @@ template <class Space>
 /// See for_each_index().
 template <class F>
 struct over_indices {
-  static constexpr std::size_t of_core = 1024;  // consecutive indices
+  static constexpr std::size_t of_core = [] {  // consecutive indices
+    if constexpr (requires { F::indices_of_core; })
+      return F::indices_of_core;
+    else
+      return std::size_t{1024};
+  }();
   static constexpr std::size_t grain = 1;
   std::size_t n;
   F f;
@@ -287,7 +292,8 @@ struct over_indices {
   }
 };
 
-/// Like exec::for_each_lane<32>, for an f with a member begin(), see with_own().
+/// Like exec::for_each_lane<32>, for an f with a member begin(), see with_own(). A core calls begin() once for
+/// F::indices_of_core indices, if there is such a member.
 template <class Space, class F>
 void for_each_index(Space const& space, std::size_t n, F const& f) {
   constexpr std::size_t of_tile = exec::has_tiles<Space> ? Space::template tile_size<32> : over_indices<F>::of_core;

@@ -140,7 +140,6 @@ class modularity_moves {
       space_.fill(table_label_.data(), 0xff, places(n, arcs) * sizeof(graph::vertex_id));
       space_.fill(table_weight_.data(), 0, places(n, arcs) * sizeof(std::uint32_t));
     } else {
-      host_tables_.reserve(n, arcs);
       (void)host_tables_.cleared();
     }
   }

@@ -13,6 +13,7 @@
 #include "../../exec/memory.hpp"
 #include "../../exec/tile.hpp"
 #include "../../graph/view.hpp"
+#include "frontier.hpp"
 #include "orientation.hpp"
 #include "row_bins.hpp"
 #include "thread_tables.hpp"
@@ -26,13 +27,6 @@ struct triangle_rows {
   std::uint64_t arcs;  // of the graph
   bool by_id;          // rows are not oriented: only entries before the vertex count
 
-  static constexpr std::size_t block = 64;  // vertices of a thread
-  [[nodiscard]] std::size_t blocks() const { return (n + block - 1) / block; }
-  /// Calls f(v) for all vertices of a block.
-  template <class F>
-  WYRM_HD void for_each_in(std::size_t number, F const& f) const {
-    for (std::size_t v = number * block; v < n && v < (number + 1) * block; ++v) f(static_cast<graph::vertex_id>(v));
-  }
   /// Calls f(entry) for the entries of the row of v, and returns their number. A loop to the end takes less time than a
   /// search of the end in a row of few entries.
   template <class F>
@@ -48,20 +42,41 @@ struct triangle_rows {
   [[nodiscard]] WYRM_HD std::uint32_t least_second() const { return by_id ? 1 : 0; }
 };
 
-/// A tile of one lane per block of vertices: counts triangles. Tables are bitmaps.
+/// The table that a core holds, and the triangles that it finds.
+template <class T>
+class triangle_search {
+ public:
+  template <class Tile>
+  WYRM_HD triangle_search(Tile const& t, thread_tables_view<T> const& tables, std::uint64_t* total)
+      : tables_(tables), index_(tables.acquire(t)), found_(total) {}
+  [[nodiscard]] WYRM_HD T* table() const { return tables_.table(index_); }
+  WYRM_HD void add(std::uint64_t triangles) { found_.add(triangles); }
+  template <class Tile>
+  WYRM_HD void flush(Tile const& t) {
+    tables_.release(index_);
+    found_.flush(t);
+  }
+
+ private:
+  thread_tables_view<T> tables_;
+  unsigned index_;
+  tile_sum<std::uint64_t> found_;
+};
+
+/// One lane per vertex: counts triangles. Tables are bitmaps.
 struct count_with_bitmaps {
-  static constexpr std::size_t grain = 1;
+  static constexpr std::size_t indices_of_core = 64;
   triangle_rows rows;
   thread_tables_view<std::uint64_t> tables;
   std::uint64_t* total;
 
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t number) const {
-    unsigned const index = tables.acquire(t);
-    std::uint64_t found = 0;
-    rows.for_each_in(number, [&](graph::vertex_id u) { found += triangles_at(u, tables.table(index)); });
-    tables.release(index);
-    if (found > 0) exec::atomic_ref<std::uint64_t>(*total).fetch_add(found, exec::relaxed);
+  [[nodiscard]] WYRM_HD triangle_search<std::uint64_t> begin(Tile const& t) const {
+    return {t, tables, total};
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t u, bool, triangle_search<std::uint64_t>& search) const {
+    search.add(triangles_at(static_cast<graph::vertex_id>(u), search.table()));
   }
 
  private:
@@ -90,23 +105,23 @@ struct arcs_of_entries {
   [[nodiscard]] WYRM_HD std::uint32_t of(graph::vertex_id const* entry) const { return numbers[entry - first]; }
 };
 
-/// A tile of one lane per block of vertices: adds to each corner of a triangle the arcs between the other two corners.
-/// Tables have two entries per vertex, and two more.
+/// One lane per vertex: adds to each corner of a triangle the arcs between the other two corners. Tables have two
+/// entries per vertex, and two more.
 struct count_corners {
-  static constexpr std::size_t grain = 1;
+  static constexpr std::size_t indices_of_core = 64;
   triangle_rows rows;
   thread_tables_view<std::uint32_t> tables;
   arcs_of_entries arcs;
   std::uint64_t* corners;  // of each vertex
-  std::uint64_t* total;    // triangles; or nullptr
+  std::uint64_t* total;    // triangles
 
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t number) const {
-    unsigned const index = tables.acquire(t);
-    std::uint64_t found = 0;
-    rows.for_each_in(number, [&](graph::vertex_id u) { found += triangles_at(u, tables.table(index)); });
-    tables.release(index);
-    if (total != nullptr && found > 0) add(*total, found);
+  [[nodiscard]] WYRM_HD triangle_search<std::uint32_t> begin(Tile const& t) const {
+    return {t, tables, total};
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t u, bool, triangle_search<std::uint32_t>& search) const {
+    search.add(triangles_at(static_cast<graph::vertex_id>(u), search.table()));
   }
 
  private:
@@ -163,18 +178,18 @@ struct count_corners {
   }
 };
 
-/// A tile of one lane per block of vertices: adds up the squares of degrees.
+/// One lane per vertex: adds up the squares of degrees.
 struct square_degrees {
-  triangle_rows rows;
+  graph::packed_record const* rows;
   std::uint64_t* sum;
   template <class Tile>
-  WYRM_HD void operator()(Tile const&, std::size_t number) const {
-    std::uint64_t here = 0;
-    rows.for_each_in(number, [&](graph::vertex_id v) {
-      std::uint64_t const degree = rows.rows[v].degree;
-      here += degree * degree;
-    });
-    exec::atomic_ref<std::uint64_t>(*sum).fetch_add(here, exec::relaxed);
+  [[nodiscard]] WYRM_HD tile_sum<std::uint64_t> begin(Tile const&) const {
+    return tile_sum<std::uint64_t>(sum);
+  }
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t v, bool, tile_sum<std::uint64_t>& squares) const {
+    std::uint64_t const degree = rows[v].degree;
+    squares.add(degree * degree);
   }
 };
 
@@ -182,8 +197,7 @@ struct square_degrees {
 template <class Space>
 class triangles_on_host {
  public:
-  explicit triangles_on_host(Space const& space)
-      : space_(space), marks_(space), positions_(space), squares_(space, 1) {}
+  explicit triangles_on_host(Space const& space) : space_(space), marks_(space), positions_(space), sum_(space, 1) {}
 
   void reserve(std::size_t n, std::uint64_t arcs, bool per_vertex) {
     if (per_vertex)
@@ -197,28 +211,33 @@ class triangles_on_host {
   triangle_rows rows_of(graph::graph_view const& g, orientation<Space>& by_degree, row_bins<Space>& bins,
                         bin_limits const& limits) {
     triangle_rows const by_id{g.out_records(), g.vertices(), g.arcs(), true};
-    space_.fill(squares_.data(), 0, squares_.bytes());
-    exec::for_each_tile<32>(space_, by_id.blocks(), square_degrees{by_id, squares_.data()});
-    if (exec::read(space_, squares_.data()) <= 128 * g.arcs()) return by_id;
+    if (run(by_id.n, square_degrees{by_id.rows, sum_.data()}) <= 128 * g.arcs()) return by_id;
     return {by_degree.make(g, bins.make(by_id.rows, by_id.n, g.arcs(), limits)), by_id.n, g.arcs(), false};
   }
-  /// Adds the number of triangles to *total.
-  void count(triangle_rows const& rows, std::uint64_t* total) {
+  /// Returns the number of triangles.
+  std::uint64_t count(triangle_rows const& rows) {
     reserve(rows.n, rows.arcs, false);
-    exec::for_each_tile<32>(space_, rows.blocks(), count_with_bitmaps{rows, marks_.cleared(), total});
+    return run(rows.n, count_with_bitmaps{rows, marks_.cleared(), sum_.data()});
   }
-  /// Adds to each corner of a triangle the arcs between the other two corners. total: nullptr, or as above.
-  void count_per_vertex(triangle_rows const& rows, arcs_of_entries const& arcs, std::uint64_t* corners,
-                        std::uint64_t* total) {
+  /// The same; also adds to each corner of a triangle the arcs between the other two corners.
+  std::uint64_t count_per_vertex(triangle_rows const& rows, arcs_of_entries const& arcs, std::uint64_t* corners) {
     reserve(rows.n, rows.arcs, true);
-    exec::for_each_tile<32>(space_, rows.blocks(), count_corners{rows, positions_.cleared(), arcs, corners, total});
+    return run(rows.n, count_corners{rows, positions_.cleared(), arcs, corners, sum_.data()});
   }
 
  private:
+  // The sum of what f, which adds to sum_, finds at each of n vertices.
+  template <class F>
+  [[nodiscard]] std::uint64_t run(std::size_t n, F const& f) {
+    space_.fill(sum_.data(), 0, sum_.bytes());
+    for_each_index(space_, n, f);
+    return exec::read(space_, sum_.data());
+  }
+
   Space space_;
   thread_tables<std::uint64_t, Space> marks_;
   thread_tables<std::uint32_t, Space> positions_;
-  exec::buffer<std::uint64_t, Space> squares_;
+  exec::buffer<std::uint64_t, Space> sum_;
 };
 
 }  // namespace wyrm::algorithms::detail
