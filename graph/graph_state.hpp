@@ -229,6 +229,9 @@ struct graph_state {
     return bytes;
   }
 
+  // After a layout with room: vertices that have room in their pages do not make the pool grow.
+  [[nodiscard]] bool saves_memory() const { return churn_size > 0; }
+
   // How all pages are rewritten.
   struct new_layout {
     layout_sizes sizes;
@@ -289,7 +292,9 @@ struct graph_state {
     std::uint64_t const needs = layout_bytes(sizes) + more;
     if (needs > pool.committed / 16 * 15) return false;
     churn_size = std::max(churn_size, std::uint64_t{26});
-    std::size_t const enough = std::max({settings.pool.pool_bytes, pool_for(churn_size), needs / 15 * 16});
+    std::size_t const step = space.granularity();
+    std::size_t const learned = pool_for(churn_size) / step * step;
+    std::size_t const enough = std::max({settings.pool.pool_bytes, learned, needs / 15 * 16});
     next_layout = {sizes, std::min({pool.reserved, enough, pool.committed / 4 * 5}), false};
     return true;
   }
