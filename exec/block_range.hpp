@@ -66,11 +66,11 @@ class block_ranges {
   /// Allows or forbids kernels to access mapped blocks; kernels that access forbidden blocks fail.
   virtual void protect(std::byte* at, std::size_t blocks, memory_side side, bool is_usable) = 0;
 
-  /// Enqueues a copy between homes, concurrent with the work of the space. Work of the space that writes these bytes
-  /// must be complete.
-  virtual void copy(std::byte* to, std::byte const* from, std::size_t bytes) = 0;
-  /// Waits for all copies. Throws error(device) if one failed.
-  virtual void finish_copies() = 0;
+  /// Enqueues a copy between homes, to the home of a block of side `to`: concurrent with the work of the space, and
+  /// with copies to the other side. Work of the space that writes these bytes must be complete.
+  virtual void copy(memory_side to, std::byte* target, std::byte const* source, std::size_t bytes) = 0;
+  /// Waits for all copies to a side. Throws error(device) if one failed.
+  virtual void finish_copies(memory_side to) = 0;
   /// Copy between the home of a block of a side and any memory of the host. They return when the copy is complete.
   virtual void copy_in(std::byte* home, memory_side side, void const* from_host, std::size_t bytes) = 0;
   virtual void copy_out(void* to_host, std::byte const* home, memory_side side, std::size_t bytes) = 0;

@@ -13,15 +13,20 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "block_range.hpp"
 #include "cuda_driver.hpp"
 #include "cuda_space.hpp"
 #include "error.hpp"
 #include "injected_failure.hpp"
+#include "launch.hpp"
 
 namespace wyrm::exec {
 
@@ -37,8 +42,8 @@ class cuda_block_ranges final : public block_ranges {
  public:
   cuda_block_ranges(cuda_space const& space, std::size_t block_bytes) : block_ranges(block_bytes), space_(space) {
     cuda_space::guard const current(space_);
-    moves_ = detail::make_stream();
-    transfers_ = detail::make_stream();
+    for (detail::stream_owner& one : moves_) one = detail::make_stream();
+    for (transfer_stream& one : transfers_) one.stream = detail::make_stream();
     for (CUmemAccessDesc& one : access_) one.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     access_[0].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     access_[0].location.id = space.device();
@@ -115,14 +120,14 @@ class cuda_block_ranges final : public block_ranges {
     check(set_access(at, blocks, is_usable), "change the access to blocks");
   }
 
-  void copy(std::byte* to, std::byte const* from, std::size_t bytes) override {
+  void copy(memory_side to, std::byte* target, std::byte const* source, std::size_t bytes) override {
     detail::count_request();
     cuda_space::guard const current(space_);
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, moves_.get()), "copy a block");
+    check(cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, moves_to(to)), "copy a block");
   }
-  void finish_copies() override {
+  void finish_copies(memory_side to) override {
     cuda_space::guard const current(space_);
-    check(cudaStreamSynchronize(moves_.get()), "copy blocks");
+    check(cudaStreamSynchronize(moves_to(to)), "copy blocks");
   }
   void copy_in(std::byte* home, memory_side side, void const* from_host, std::size_t bytes) override {
     copy_now(home, side, from_host, bytes);
@@ -132,6 +137,19 @@ class cuda_block_ranges final : public block_ranges {
   }
 
  private:
+  /// A core writes pinned memory at 3.5 GB/s, a fifteenth of the speed of the bus (H200).
+  struct copy_piece {
+    static constexpr std::size_t grain = 1;
+    static constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
+    std::byte* to;
+    std::byte const* from;
+    std::size_t bytes;
+    template <class Tile>
+    void operator()(Tile const&, std::size_t i) const {
+      std::size_t const first = i * bytes_at_once;
+      std::memcpy(to + first, from + first, std::min(bytes_at_once, bytes - first));
+    }
+  };
   /// The device of the space is current, and the thread has its context.
   struct bound {
     explicit bound(cuda_space const& space) : current(space) {
@@ -140,6 +158,7 @@ class cuda_block_ranges final : public block_ranges {
     cuda_space::guard current;
   };
 
+  [[nodiscard]] CUstream_st* moves_to(memory_side side) const { return moves_[static_cast<std::size_t>(side)].get(); }
   [[nodiscard]] std::byte* reserve_addresses(std::size_t bytes) const {
     CUdeviceptr base = 0;
     check(driver().address_reserve(&base, bytes, 0, 0, 0), "reserve addresses for blocks");
@@ -165,20 +184,33 @@ class cuda_block_ranges final : public block_ranges {
     if (status != CUDA_SUCCESS && mapped > 0) driver().unmap(address_of(at), mapped * block_bytes());
     return status;
   }
-  // On a stream of its own, so that a transfer waits for no kernel. side: that of the home.
+  // On a stream of its own, so that a transfer waits for no kernel, and for no transfer of another thread as long as
+  // there are streams. side: that of the home.
   void copy_now(void* to, memory_side side, void const* from, std::size_t bytes) const {
     if (side == memory_side::host) {
-      std::memcpy(to, from, bytes);
+      copy_piece const copies{static_cast<std::byte*>(to), static_cast<std::byte const*>(from), bytes};
+      for_each_tile<1>(copiers_, (bytes + copy_piece::bytes_at_once - 1) / copy_piece::bytes_at_once, copies);
       return;
     }
     cuda_space::guard const current(space_);
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, transfers_.get()), "copy to or from a block");
-    check(cudaStreamSynchronize(transfers_.get()), "copy to or from a block");
+    auto [stream, busy] = take_stream();
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "copy to or from a block");
+    check(cudaStreamSynchronize(stream), "copy to or from a block");
+  }
+  struct transfer_stream {
+    std::mutex busy;
+    detail::stream_owner stream;
+  };
+  std::pair<CUstream_st*, std::unique_lock<std::mutex>> take_stream() const {
+    for (transfer_stream& one : transfers_)
+      if (std::unique_lock lock(one.busy, std::try_to_lock); lock) return {one.stream.get(), std::move(lock)};
+    return {transfers_[0].stream.get(), std::unique_lock(transfers_[0].busy)};
   }
 
   cuda_space space_;
-  detail::stream_owner moves_;
-  detail::stream_owner transfers_;
+  host_space copiers_{std::clamp(std::thread::hardware_concurrency(), 1u, 4u)};
+  std::array<detail::stream_owner, 2> moves_;  // to each side
+  mutable std::array<transfer_stream, 4> transfers_;
   std::atomic<std::size_t> host_blocks_ = 0;
   CUmemAccessDesc access_[2] = {};
 };

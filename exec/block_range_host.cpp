@@ -130,11 +130,11 @@ class host_block_ranges final : public block_ranges {
       fail("cannot protect " + std::to_string(blocks) + " blocks");
   }
 
-  void copy(std::byte* to, std::byte const* from, std::size_t bytes) override {
+  void copy(memory_side, std::byte* target, std::byte const* source, std::size_t bytes) override {
     detail::count_request();
-    std::memcpy(to, from, bytes);
+    std::memcpy(target, source, bytes);
   }
-  void finish_copies() override {}
+  void finish_copies(memory_side) override {}
   void copy_in(std::byte* home, memory_side, void const* from_host, std::size_t bytes) override {
     std::memcpy(home, from_host, bytes);
   }

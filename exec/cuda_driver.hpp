@@ -17,7 +17,8 @@
 namespace wyrm::exec::detail {
 
 /// Created on the current device. The calls count as requests for memory (injected_failure), and throw error(device).
-[[nodiscard]] stream_owner make_stream();
+/// urgent: its kernels start before those of other streams that wait for multiprocessors.
+[[nodiscard]] stream_owner make_stream(bool urgent = false);
 [[nodiscard]] event_owner make_event(unsigned flags);
 
 inline void check(cudaError_t status, char const* what) {

@@ -106,10 +106,12 @@ namespace {
 std::atomic<int> handles = 0;
 }  // namespace
 
-stream_owner make_stream() {
+stream_owner make_stream(bool urgent) {
   count_request();
+  int highest = 0;
+  if (urgent) check(cudaDeviceGetStreamPriorityRange(nullptr, &highest), "cudaDeviceGetStreamPriorityRange");
   cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, highest), "cudaStreamCreate");
   ++handles;
   return stream_owner(stream);
 }
@@ -140,9 +142,10 @@ struct cuda_space::state {
   detail::stream_owner own;
   cudaStream_t stream;
 
-  explicit state(int d) : device(d), resident_lanes(resident_lanes_of(d)), moves_managed(can_move(d)) {
+  explicit state(int d, bool urgent = false)
+      : device(d), resident_lanes(resident_lanes_of(d)), moves_managed(can_move(d)) {
     basic_device_guard<detail::cuda_device> const current(device);
-    own = detail::make_stream();
+    own = detail::make_stream(urgent);
     stream = own.get();
   }
   state(int d, cudaStream_t s)
@@ -176,6 +179,12 @@ int checked_device(int device) {
 cuda_space::cuda_space(int device) : state_(std::make_shared<state const>(checked_device(device))) {}
 cuda_space::cuda_space(int device, CUstream_st* stream)
     : state_(std::make_shared<state const>(checked_device(device), stream)) {}
+
+cuda_space cuda_space::urgent() const {
+  cuda_space made = *this;
+  made.state_ = std::make_shared<state const>(device(), true);
+  return made;
+}
 
 int cuda_space::device() const { return state_->device; }
 CUstream_st* cuda_space::stream() const { return state_->stream; }

@@ -80,6 +80,9 @@ class cuda_space {
   explicit cuda_space(int device = 0);
   /// On the caller's stream, which must outlive the space and all memory and objects on it.
   cuda_space(int device, CUstream_st* stream);
+  /// The same device with a stream of the highest priority: its kernels start before those of other streams that wait
+  /// for multiprocessors. For short kernels that a host waits for.
+  [[nodiscard]] cuda_space urgent() const;
   /// The same space with its memory managed; see memory_manager.hpp. nullptr: not managed.
   [[nodiscard]] cuda_space managed_by(memory_manager* manager) const {
     cuda_space bound = *this;

@@ -72,15 +72,26 @@ core::core(std::unique_ptr<exec::block_ranges> ranges, options const& o) : optio
                ? options_.make_dirty_check(std::move(find))
                : std::make_unique<comparison>(std::move(find), ranges_->is_device_readable(), block_bytes());
   move_seconds_ = 2 * static_cast<double>(block_bytes()) / bus_speed;
+  try {
+    for (std::size_t bytes = 0; bytes < options_.prepared_host_bytes; bytes += block_bytes())
+      host_pool_.push_back(create_host());
+  } catch (...) {
+    destroy_pools();
+    throw;
+  }
 }
 
 // No handle is left, so that no use is unfinished.
 core::~core() {
   for (std::shared_ptr<use_state> const& u : uses_) u->work->wait();
   collect();
+  destroy_pools();
+  options_.budget->give_back(device_blocks_ * block_bytes());
+}
+
+void core::destroy_pools() noexcept {
   for (exec::physical_block const& b : device_pool_) ranges_->destroy(exec::memory_side::device, b);
   for (exec::physical_block const& b : host_pool_) ranges_->destroy(exec::memory_side::host, b);
-  options_.budget->give_back(device_blocks_ * block_bytes());
 }
 
 client_state* core::open_client(client_options const& o) {
@@ -187,14 +198,20 @@ exec::physical_block core::take_host() {
     if (block& b = blocks_[last_taken_]; b.device && b.host && b.is_stale && b.users == 0 && !b.is_leaving)
       return std::exchange(b.host, {});
   }
+  return create_host();
+}
+
+exec::physical_block core::create_host() {
+  stopwatch const watch;
   host_pool_.reserve(host_blocks_ + 1);  // so that a block can be returned without memory
   exec::physical_block const b = ranges_->create(exec::memory_side::host);
   ++host_blocks_;
+  create_seconds_ += watch.seconds();
   return b;
 }
 
 void core::keep_host(exec::physical_block b) noexcept {
-  if (host_pool_.size() * block_bytes() < options_.pooled_host_bytes) {
+  if (host_pool_.size() * block_bytes() < std::max(options_.pooled_host_bytes, options_.prepared_host_bytes)) {
     host_pool_.push_back(b);
   } else {
     ranges_->destroy(exec::memory_side::host, b);
@@ -307,7 +324,10 @@ void core::back(std::span<named_blocks const> names, object_number object) {
 void core::free_block(block_number n) noexcept {
   block& b = blocks_[n];
   region_state* const r = b.region;
-  ranges_->unmap(address_of(b), 1);
+  if (b.is_mapped)
+    ranges_->unmap(address_of(b), 1);
+  else
+    --b.owner->unmapped;
   if (b.device) {
     b.owner->policy->removed(n);
     --b.owner->resident;
@@ -371,18 +391,17 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
     homes[i - range.first] = place_of(b);
   }
   announce_transfer(transfer);
-  double to_device = 0;
   copy_unlocked(l, transfer, [&] {
     auto const* const source = static_cast<std::byte const*>(from);
     for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {
       stopwatch const watch;
       ranges_->copy_in(homes[i].home + at, homes[i].side, source + done, count);
-      if (homes[i].side == exec::memory_side::device) to_device += watch.seconds();
+      if (homes[i].side == exec::memory_side::device) transfer->bus_seconds += watch.seconds();
     });
   });
   statistics& counters = transfer->owner->counters;  // the region may have been freed
-  counters.move_seconds += to_device;
-  counters.effective_move_seconds += to_device;
+  counters.move_seconds += transfer->bus_seconds;
+  counters.effective_move_seconds += transfer->bus_seconds;
 }
 
 void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes) {
@@ -393,6 +412,7 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
   lock l(mutex_);
   std::shared_ptr<use_state> const transfer = begin_transfer(l, range);
   std::vector<block_number> copied;
+  stopwatch const updates_copies;
   try {
     copied.reserve(homes.size());
     for (std::size_t i = range.first; i < range.last; ++i) {
@@ -402,12 +422,15 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
       homes[i - range.first] = place_of(b);
       // Another reader may be reading the copy.
       if (!is_whole(*r, i, offset, bytes) || !b.device || !b.host || b.users > 1) continue;
-      ranges_->copy(b.host.home, b.device.home, block_bytes());
+      ranges_->copy(exec::memory_side::host, b.host.home, b.device.home, block_bytes());
       copied.push_back(n);
       homes[i - range.first] = {b.host.home, exec::memory_side::host};
     }
-    ranges_->finish_copies();
-    if (!copied.empty()) check_->remember(copied);
+    ranges_->finish_copies(exec::memory_side::host);
+    if (!copied.empty()) {
+      check_->remember(copied);
+      transfer->bus_seconds = updates_copies.seconds();
+    }
   } catch (...) {
     drain_copies();
     end_transfer(transfer);
@@ -421,10 +444,13 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
   copy_unlocked(l, transfer, [&] {
     auto* const target = static_cast<std::byte*>(to);
     for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {
-      if (homes[i].home != nullptr)
-        ranges_->copy_out(target + done, homes[i].home + at, homes[i].side, count);
-      else
+      if (homes[i].home == nullptr) {
         std::memset(target + done, 0, count);
+        return;
+      }
+      stopwatch const watch;
+      ranges_->copy_out(target + done, homes[i].home + at, homes[i].side, count);
+      if (homes[i].side == exec::memory_side::device) transfer->bus_seconds += watch.seconds();
     });
   });
 }

@@ -53,13 +53,14 @@ struct block {
   std::uint32_t users = 0;       // launches and transfers that pin it
   std::uint32_t writers = 0;     // of these
   bool has_contents = false;
-  bool was_loaded = false;  // since it was last written by the host
-  bool is_usable = true;    // in checked mode: a launch uses it
-  bool was_mapped = false;  // load() has mapped its device memory
-  bool is_unused = false;   // was fetched while idle, and not used since
-  bool is_leaving = false;  // is being evicted
-  bool is_stale = false;    // a launch that named the block has written it since `host` was a copy of it
-  bool is_changed = false;  // the next eviction copies it to the host, whatever its policy says
+  bool was_loaded = false;      // since it was last written by the host
+  bool is_usable = true;        // in checked mode: a launch uses it
+  bool was_loaded_now = false;  // move() has mapped its device memory
+  bool is_mapped = true;        // at its address; an evicted block only from the next launch of its client on
+  bool is_unused = false;       // was fetched while idle, and not used since
+  bool is_leaving = false;      // is being evicted
+  bool is_stale = false;        // a launch that named the block has written it since `host` was a copy of it
+  bool is_changed = false;      // the next eviction copies it to the host, whatever its policy says
 };
 
 struct region_state {
@@ -109,15 +110,19 @@ struct client_state {
   std::uint64_t layout = 0;  // counts regions that were made or released, and blocks that got memory
   detail::activity activity;
   // For its turns, see core_turns.cpp
-  double turn = 0;              // seconds of the device
-  double kept_until = 0;        // the client keeps its turn until `turn` has this value
-  double launch_seconds = 0;    // of the last launch that is done
-  double in_place_seconds = 0;  // of launches, for each block in host memory
-  double credit = 0;            // seconds
-  time_point last_active = {};  // when a launch or a transfer began or ended last
-  unsigned waiting = 0;         // launches that wait for their turn
-  unsigned transfers = 0;
+  double used = 0;                      // seconds of the device, and of the bus to it
+  double turn = 0;                      // the same times memory, see charge()
+  double kept_until = 0;                // the client keeps its turn until `used` has this value
+  double launch_seconds = 0;            // of the last launch that is done
+  double in_place_seconds = 0;          // of launches, for each block in host memory
+  double credit = 0;                    // seconds
+  time_point last_active = {};          // when a launch or a transfer began or ended last
+  time_point last_launch = {};          // when a launch was done last
+  unsigned waiting = 0;                 // launches that wait for their turn
+  unsigned transfers = 0;               // over the bus
+  std::size_t unmapped = 0;             // blocks that are not mapped
   std::size_t demand = 0;               // blocks that the last launch was to have on the device
+  std::size_t needs[2] = {};            // the most of these, of the last 8 to 16 launches
   std::size_t missing = 0;              // blocks of these that were not
   std::size_t taken = 0;                // blocks for which take_room() has evicted blocks of others
   std::size_t free_before = unlimited;  // blocks in the pool after the last launch
@@ -125,7 +130,9 @@ struct client_state {
   bool is_closed = false;
   std::list<region_state> regions;
 
-  [[nodiscard]] bool lacks_room() const { return missing > demand / 8; }
+  /// The bus is so much slower than device memory that a few blocks determine the time of a launch.
+  [[nodiscard]] bool lacks_room() const { return missing > demand / 32; }
+  [[nodiscard]] std::size_t need() const { return std::max(needs[0], needs[1]); }
   [[nodiscard]] bool is_busy(time_point now) const { return !is_closed && activity.age(now) <= 4; }
 };
 
@@ -145,6 +152,8 @@ struct use_state {
   std::uint64_t layout = 0;               // of the client when it began
   std::uint64_t room = 0;                 // core::room_ when its blocks were moved
   std::size_t missing = 0;                // blocks that are in host memory for want of room
+  bool takes_bus = false;                 // a transfer to or from device memory
+  double bus_seconds = 0;                 // of that
   stopwatch watch;                        // since its work began
   bool is_finished = false;
   bool is_retired = false;
@@ -223,6 +232,8 @@ class core {
   // Blocks
   [[nodiscard]] std::byte* address_of(block const& b) const { return b.region->base + b.index * block_bytes(); }
   [[nodiscard]] exec::physical_block take_host();
+  [[nodiscard]] exec::physical_block create_host();
+  void destroy_pools() noexcept;
   void keep_host(exec::physical_block b) noexcept;
   [[nodiscard]] static std::size_t without_memory(named_blocks const& name);
   void back(std::span<named_blocks const> names, object_number object = 0);
@@ -239,6 +250,8 @@ class core {
                                                  std::unique_ptr<exec::work_span> work, std::function<bool()> is_mine);
   void pin(use_state& u);
   void protect(block& b, bool is_usable);
+  void unmap(block& b) noexcept;
+  void map_all(client_state& c);
   void announce(use_state& u, std::span<used_block const> blocks);
   void end_work(use_state& u) noexcept;
   void retire(use_state& u) noexcept;
@@ -265,8 +278,8 @@ class core {
   void refuse_to_wait_for_itself(client_state const& c, char const* what) const;
   void await_turn(lock& l, client_state& c);
   void charge(use_state const& u) noexcept;
-  void count_transfer(client_state& c);
-  void charge_transfer(client_state& c, stopwatch const& watch) noexcept;
+  void count_transfer(use_state const& u);
+  void charge_transfer(use_state const& u) noexcept;
   [[nodiscard]] std::size_t fair_share(time_point now) const;
   [[nodiscard]] std::size_t usable_room(client_state& c, std::size_t blocks);
   void take_room(use_state& u);
@@ -274,7 +287,7 @@ class core {
   // Moves
   [[nodiscard]] double move_in(lock& l, use_state& u);
   [[nodiscard]] std::vector<used_block> missing_blocks(use_state const& u) const;
-  [[nodiscard]] std::size_t make_room(client_state& c, std::size_t blocks);
+  std::size_t make_room(client_state& c, std::size_t blocks, std::span<block_number const> loads = {});
   void make_room_for_new(client_state& c, std::span<named_blocks const> names);
   [[nodiscard]] bool has_room(client_state& c);
   void await_other_use(lock& l, use_state const& u);
@@ -287,10 +300,10 @@ class core {
   [[nodiscard]] std::size_t choose(client_state& c, std::size_t blocks, std::vector<eviction>& chosen);
   void choose_among_clients(std::size_t blocks, int priority, client_state const* claimant, std::size_t claim,
                             std::vector<eviction>& chosen);
-  void evict(std::vector<eviction>& chosen);
-  void evict_chosen(std::function<void(std::vector<eviction>&)> const& choices);
+  using choices = std::function<std::vector<block_number>(std::vector<eviction>&)>;
+  void move_chosen(choices const& choose_all);
+  void move(std::vector<eviction>& chosen, std::span<block_number const> numbers);
   void drain_copies() noexcept;
-  void load(std::span<block_number const> numbers);
   void stage(block_number n) noexcept;
   void give_back_wanted() noexcept;
   std::size_t free_device_blocks(std::size_t blocks, int priority) noexcept;
@@ -321,9 +334,10 @@ class core {
   launch_number last_launch_ = 0;
   std::uint64_t last_use_ = 0;
   std::uint64_t last_transfer_ = 0;
-  double turn_ = 0;          // client_state::turn of the launch that began last
-  double move_seconds_;      // of an exchange of two blocks
-  bool is_loading_ = false;  // without options::in_place: a launch waits for its blocks
+  double turn_ = 0;            // client_state::turn of the launch that began last
+  double move_seconds_;        // of an exchange of two blocks
+  double create_seconds_ = 0;  // of the creation of host memory, so far
+  bool is_loading_ = false;    // without options::in_place: a launch waits for its blocks
 };
 
 }  // namespace wyrm::alloc::residency::detail

@@ -44,85 +44,47 @@ void core::exchange(std::span<block_number const> numbers, exec::memory_side to,
     block const& first = blocks_[order[begin]];
     for (; end < order.size(); ++end) {
       block const& b = blocks_[order[end]];
-      if (b.region != first.region || b.index != first.index + (end - begin) || b.is_usable != first.is_usable) break;
+      if (b.region != first.region || b.index != first.index + (end - begin) || b.is_usable != first.is_usable ||
+          b.is_mapped != first.is_mapped)
+        break;
       after.push_back(to_device ? b.device : b.host);
-      before.push_back(to_device ? b.host : b.device);
+      if (b.is_mapped) before.push_back(to_device ? b.host : b.device);
     }
     ranges_->map(address_of(first), after, to, before, first.is_usable);
-    for (; begin < end; ++begin) exchanged(order[begin]);
+    for (; begin < end; ++begin) {
+      block& b = blocks_[order[begin]];
+      b.owner->unmapped -= !std::exchange(b.is_mapped, true);
+      exchanged(order[begin]);
+    }
   }
+}
+
+/// A block in host memory that no launch uses: nothing is at its address until map_all().
+void core::unmap(block& b) noexcept {
+  if (!std::exchange(b.is_mapped, false)) return;
+  ranges_->unmap(address_of(b), 1);
+  ++b.owner->unmapped;
+}
+
+/// Before a launch of a client: maps its blocks that were evicted, and that it uses in place. To map a block of host
+/// memory takes nearly as long as to copy it, and is not necessary if the block comes back before the next launch.
+void core::map_all(client_state& c) {
+  if (c.unmapped == 0) return;
+  std::vector<block_number> numbers;
+  for (block_number n = 0; n < blocks_.size(); ++n)
+    if (blocks_[n].owner == &c && !blocks_[n].is_mapped) numbers.push_back(n);
+  exchange(numbers, exec::memory_side::host, [](block_number) {});
 }
 
 /// Before the memory of copies that were given up is used again.
 void core::drain_copies() noexcept {
-  try {
-    ranges_->finish_copies();
-  } catch (error const&) {  // what they copied to is not used
-  }
+  for (exec::memory_side const side : {exec::memory_side::device, exec::memory_side::host}) try {
+      ranges_->finish_copies(side);
+    } catch (error const&) {  // what they copied to is not used
+    }
 }
 
-/// Loads blocks that the host backs, into blocks of the device pool.
-void core::load(std::span<block_number const> numbers) {
-  if (numbers.empty()) return;
-  stopwatch const watch;
-  double signature_seconds = 0;
-  std::size_t reloaded = 0;
-  std::size_t known = 0;  // number of blocks that the policy was told of
-  std::size_t done = 0;
-  client_state& owner = *blocks_[numbers[0]].owner;
-  auto const count = [&] {
-    double const seconds = watch.seconds() - signature_seconds;
-    owner.counters.signature_seconds += signature_seconds;
-    owner.counters.moved_in_bytes += done * block_bytes();
-    owner.counters.reloaded_bytes += reloaded * block_bytes();
-    owner.counters.move_seconds += seconds;
-    if (done > 0)
-      owner.counters.effective_move_seconds +=
-          seconds * static_cast<double>(done - reloaded) / static_cast<double>(done);
-  };
-  // Blocks that are not exchanged have device memory no longer.
-  auto const undo = [&] {
-    drain_copies();
-    for (block_number const n : numbers.first(known))
-      if (!blocks_[n].was_mapped) owner.policy->removed(n);
-    for (block_number const n : numbers)
-      if (block& b = blocks_[n]; b.device && !b.was_mapped) device_pool_.push_back(std::exchange(b.device, {}));
-  };
-  try {
-    for (block_number const n : numbers) {
-      block& b = blocks_[n];
-      b.was_mapped = false;
-      b.device = device_pool_.back();
-      device_pool_.pop_back();
-    }
-    for (block_number const n : numbers)
-      if (block const& b = blocks_[n]; b.has_contents) ranges_->copy(b.device.home, b.host.home, block_bytes());
-    ranges_->finish_copies();
-    if (options_.keep_host_copy) {
-      stopwatch const signing;
-      check_->remember(numbers);
-      signature_seconds = signing.seconds();
-    }
-    for (; known < numbers.size(); ++known) owner.policy->loaded(numbers[known], blocks_[numbers[known]].object);
-    exchange(numbers, exec::memory_side::device, [&](block_number n) {
-      block& b = blocks_[n];
-      b.was_mapped = true;
-      b.is_stale = false;
-      if (!options_.keep_host_copy) keep_host(std::exchange(b.host, {}));
-      ++owner.resident;
-      ++done;
-      reloaded += std::exchange(b.was_loaded, true);
-      b.is_unused = b.users == 0;
-    });
-  } catch (...) {
-    undo();
-    count();
-    throw;
-  }
-  count();
-}
-
-/// Takes up to `blocks` victims of a client from its policy. evict() must follow.
+/// Takes up to `blocks` victims of a client from its policy. move() must follow.
 std::size_t core::choose(client_state& c, std::size_t blocks, std::vector<eviction>& chosen) {
   chosen.reserve(chosen.size() + blocks);
   std::size_t found = 0;
@@ -139,55 +101,115 @@ std::size_t core::choose(client_state& c, std::size_t blocks, std::vector<evicti
   return found;
 }
 
-/// Evicts blocks that choose() has taken from their policies. Blocks that it cannot evict stay resident.
-void core::evict(std::vector<eviction>& chosen) {
-  if (chosen.empty()) return;
+/// Evicts blocks that choose() has taken from their policies, and loads `numbers`, which the host backs, into their
+/// memory and that of the pool. Copies in both directions run at the same time: while some blocks are copied to the
+/// host, others are copied into the memory of those before. Mappings change when all is copied. If this throws, a block
+/// that was not evicted stays resident, and one that was not loaded stays in host memory.
+void core::move(std::vector<eviction>& chosen, std::span<block_number const> numbers) {
+  if (chosen.empty() && numbers.empty()) return;
+  constexpr std::size_t at_once = 4;
   stopwatch const watch;
-  std::vector<block_number> numbers;
-  auto const count = [&] {
-    for (eviction const& e : chosen) {
-      block const& b = blocks_[e.number];
-      if (b.device) continue;
-      statistics& s = b.owner->counters;
-      ++(e.write_back ? s.dirty_evictions : s.clean_evictions);
-      if (e.write_back) s.moved_out_bytes += block_bytes();
+  client_state& owner = *blocks_[numbers.empty() ? chosen[0].number : numbers[0]].owner;
+  double signature_seconds = 0;
+  std::size_t evicted = 0;   // of `chosen`, from the first on: their memory is in the pool
+  std::size_t placed = 0;    // of `numbers`: they have device memory
+  std::size_t known = 0;     // of these: the policy was told of them
+  std::size_t loaded = 0;    // of these: at their addresses
+  std::size_t reloaded = 0;  // of these: once more
+  auto const copy_out = [&](std::size_t first) {
+    for (std::size_t i = first; i < std::min(first + at_once, chosen.size()); ++i)
+      if (block const& b = blocks_[chosen[i].number]; chosen[i].write_back)
+        ranges_->copy(exec::memory_side::host, b.host.home, b.device.home, block_bytes());
+  };
+  auto const leave = [&](eviction const& e) {
+    block& b = blocks_[e.number];
+    device_pool_.push_back(std::exchange(b.device, {}));
+    b.is_changed = b.is_leaving = false;
+    statistics& s = b.owner->counters;
+    s.wasted_moves += std::exchange(b.is_unused, false);
+    ++(e.write_back ? s.dirty_evictions : s.clean_evictions);
+    if (e.write_back) s.moved_out_bytes += block_bytes();
+    ++evicted;
+  };
+  auto const copy_in = [&] {
+    while (placed < numbers.size() && !device_pool_.empty()) {
+      block& b = blocks_[numbers[placed++]];
+      b.was_loaded_now = false;
+      b.device = device_pool_.back();
+      device_pool_.pop_back();
+      if (b.has_contents) ranges_->copy(exec::memory_side::device, b.device.home, b.host.home, block_bytes());
     }
-    blocks_[chosen[0].number].owner->counters.move_seconds += watch.seconds();
+  };
+  auto const unmap_evicted = [&] {
+    for (eviction const& e : std::span(chosen).first(evicted)) unmap(blocks_[e.number]);
+  };
+  auto const count = [&] {
+    double const seconds = watch.seconds() - signature_seconds;
+    std::size_t written = 0;
+    for (eviction const& e : std::span(chosen).first(evicted)) written += e.write_back;
+    statistics& s = owner.counters;
+    s.signature_seconds += signature_seconds;
+    s.moved_in_bytes += loaded * block_bytes();
+    s.reloaded_bytes += reloaded * block_bytes();
+    s.move_seconds += seconds;
+    if (loaded > 0)
+      s.effective_move_seconds +=
+          seconds * static_cast<double>(loaded - reloaded) / static_cast<double>(loaded + written);
   };
   auto const undo = [&] {
     drain_copies();
-    for (eviction const& e : chosen) {
+    unmap_evicted();
+    for (eviction const& e : std::span(chosen).subspan(evicted)) {
       block& b = blocks_[e.number];
       b.is_leaving = false;
-      if (!b.device) continue;
       if (e.takes_host && b.host) keep_host(std::exchange(b.host, {}));
       b.owner->policy->loaded(e.number, b.object);  // requests no memory, as it was resident before
       ++b.owner->resident;
       b.is_changed = true;  // a copy to the host may have been cut off
     }
+    // Blocks that are not at their addresses have device memory no longer.
+    for (block_number const n : numbers.first(known))
+      if (!blocks_[n].was_loaded_now) owner.policy->removed(n);
+    for (block_number const n : numbers.first(placed))
+      if (block& b = blocks_[n]; !b.was_loaded_now) device_pool_.push_back(std::exchange(b.device, {}));
   };
   try {
     for (eviction& e : chosen) {
-      numbers.push_back(e.number);
       block& b = blocks_[e.number];
       e.takes_host = !b.host;
-      if (e.takes_host) {
-        b.host = take_host();
-        e.write_back = true;
-      }
-      e.write_back = e.write_back && b.has_contents;
-      if (e.write_back) ranges_->copy(b.host.home, b.device.home, block_bytes());
+      if (e.takes_host) b.host = take_host();
+      e.write_back = (e.write_back || e.takes_host) && b.has_contents;
     }
-    ranges_->finish_copies();
-    exchange(numbers, exec::memory_side::host, [&](block_number n) {
+    copy_out(0);
+    copy_in();
+    for (std::size_t first = 0; first < chosen.size(); first += at_once) {
+      ranges_->finish_copies(exec::memory_side::host);
+      copy_out(first + at_once);
+      for (eviction const& e : std::span(chosen).subspan(first, std::min(at_once, chosen.size() - first))) leave(e);
+      copy_in();
+    }
+    unmap_evicted();
+    numbers = numbers.first(placed);
+    ranges_->finish_copies(exec::memory_side::device);
+    if (options_.keep_host_copy && !numbers.empty()) {
+      stopwatch const signing;
+      check_->remember(numbers);
+      signature_seconds = signing.seconds();
+    }
+    for (; known < placed; ++known) owner.policy->loaded(numbers[known], blocks_[numbers[known]].object);
+    exchange(numbers, exec::memory_side::device, [&](block_number n) {
       block& b = blocks_[n];
-      device_pool_.push_back(std::exchange(b.device, {}));
-      b.is_changed = b.is_leaving = false;
-      b.owner->counters.wasted_moves += std::exchange(b.is_unused, false);
+      b.was_loaded_now = true;
+      b.is_stale = false;
+      if (!options_.keep_host_copy) keep_host(std::exchange(b.host, {}));
+      ++owner.resident;
+      ++loaded;
+      reloaded += std::exchange(b.was_loaded, true);
+      b.is_unused = b.users == 0;
     });
   } catch (...) {
-    count();
     undo();
+    count();
     throw;
   }
   count();
@@ -247,16 +269,18 @@ client_state* core::victim_client(int priority, client_state const* claimant, st
   return best;
 }
 
-/// Calls choices(chosen), which calls choose(), and evicts what was chosen, also if the choice of more fails.
-void core::evict_chosen(std::function<void(std::vector<eviction>&)> const& choices) {
+/// Calls choose_all(chosen), which calls choose(), and returns what to load. Evicts what was chosen, also if the choice
+/// of more fails, and loads.
+void core::move_chosen(choices const& choose_all) {
   std::vector<eviction> chosen;
+  std::vector<block_number> loads;
   try {
-    choices(chosen);
+    loads = choose_all(chosen);
   } catch (...) {
-    evict(chosen);
+    move(chosen, {});
     throw;
   }
-  evict(chosen);
+  move(chosen, loads);
 }
 
 /// Chooses blocks one by one, from the client whose turn it is, until there are `blocks` of them. `claim`: what the
@@ -279,13 +303,13 @@ void core::choose_among_clients(std::size_t blocks, int priority, client_state c
   }
 }
 
-/// Brings up to `blocks` free device blocks for a client into the pool, by growth and by evictions. Returns how many it
-/// may take.
-std::size_t core::make_room(client_state& c, std::size_t blocks) {
+/// Brings up to `blocks` free device blocks for a client into the pool, by growth and by evictions, and loads as many
+/// of `loads` into them. Returns how many it may take, and how many it has loaded.
+std::size_t core::make_room(client_state& c, std::size_t blocks, std::span<block_number const> loads) {
   std::size_t const most = c.options.limit / block_bytes();
   std::size_t wanted = std::min(blocks, most);
   std::size_t have = 0;
-  evict_chosen([&](std::vector<eviction>& chosen) {
+  move_chosen([&](std::vector<eviction>& chosen) {
     if (std::size_t const all = c.resident + wanted; all > most) {
       std::size_t const over = all - most;
       wanted -= over - choose(c, over, chosen);
@@ -295,8 +319,10 @@ std::size_t core::make_room(client_state& c, std::size_t blocks) {
     std::size_t const before = chosen.size();
     if (have < wanted) choose_among_clients(wanted - have, c.options.priority, &c, have, chosen);
     have += chosen.size() - before;
+    loads = loads.first(std::min({loads.size(), wanted, have, device_pool_.size() + chosen.size()}));
+    return std::vector(loads.begin(), loads.end());
   });
-  return std::min({wanted, have, device_pool_.size()});
+  return loads.empty() ? std::min({wanted, have, device_pool_.size()}) : loads.size();
 }
 
 /// Whether a client could load another block. Makes the room.
@@ -360,10 +386,9 @@ double core::move_in(lock& l, use_state& u) {
     std::size_t const all = wanted.size();
     if (all == 0 && !is_used_in_place) return waited;
     try {
-      std::size_t const room = make_room(*u.owner, all);
       std::vector<block_number> numbers;
-      for (used_block const& b : std::span(wanted).first(room)) numbers.push_back(b.number);
-      load(numbers);
+      for (used_block const& b : wanted) numbers.push_back(b.number);
+      make_room(*u.owner, all, numbers);
     } catch (error const& failed) {
       if (failed.code() != error_code::out_of_memory) throw;
       ++u.owner->counters.failed_moves;
@@ -428,19 +453,17 @@ void core::refuse_to_wait_for_itself(client_state const& c, char const* what) co
 /// then, and frees its device memory. The block stays resident if there is no memory for that.
 void core::stage(block_number n) noexcept {
   block& b = blocks_[n];
-  bool const takes_host = !b.host;
   try {
-    if (takes_host) b.host = take_host();
-    exchange({&n, 1}, exec::memory_side::host, [&](block_number) {
-      device_pool_.push_back(std::exchange(b.device, {}));
-      b.is_changed = false;
-      --b.owner->resident;
-      b.owner->counters.wasted_moves += std::exchange(b.is_unused, false);
-      b.owner->policy->overwritten(n);
-    });
+    if (!b.host) b.host = take_host();
   } catch (...) {
-    if (takes_host && b.host) keep_host(std::exchange(b.host, {}));
+    return;
   }
+  unmap(b);
+  device_pool_.push_back(std::exchange(b.device, {}));
+  b.is_changed = false;
+  --b.owner->resident;
+  b.owner->counters.wasted_moves += std::exchange(b.is_unused, false);
+  b.owner->policy->overwritten(n);
 }
 
 /// Frees up to so many device blocks, and evicts blocks of clients up to a priority for that. Returns how many.
@@ -448,8 +471,9 @@ std::size_t core::free_device_blocks(std::size_t blocks, int priority) noexcept 
   blocks = std::min(blocks, device_blocks_);
   try {
     if (blocks > device_pool_.size())
-      evict_chosen([&](std::vector<eviction>& chosen) {
+      move_chosen([&](std::vector<eviction>& chosen) {
         choose_among_clients(blocks - device_pool_.size(), priority, nullptr, 0, chosen);
+        return std::vector<block_number>();
       });
   } catch (...) {  // what is in the pool can go
   }
@@ -556,7 +580,8 @@ std::size_t core::fetch_idle() {
   std::size_t room = std::min(wanted.size(), c.options.limit / block_bytes() - c.resident);
   if (device_pool_.size() < room) (void)grow(room - device_pool_.size(), false);
   wanted.resize(std::min(room, device_pool_.size()));
-  load(wanted);
+  std::vector<eviction> none;
+  move(none, wanted);
   return wanted.size();
 }
 

@@ -29,8 +29,8 @@ bool core::compete(client_state const& a, client_state const& b) {
 
 /// Whether the next turn is that of a, not that of b.
 bool core::precedes(client_state const& a, client_state const& b) {
-  bool const a_keeps = a.turn < a.kept_until;
-  bool const b_keeps = b.turn < b.kept_until;
+  bool const a_keeps = a.used < a.kept_until;
+  bool const b_keeps = b.used < b.kept_until;
   return a_keeps == b_keeps ? a.turn < b.turn : a_keeps;
 }
 
@@ -53,7 +53,7 @@ time_point core::end_of_wait(client_state const& c, time_point start, double use
 double core::used_by_competitors(client_state const& c) const {
   double sum = 0;
   for (client_state const& other : clients_)
-    if (compete(c, other)) sum += other.turn;
+    if (compete(c, other)) sum += other.used;
   return sum;
 }
 
@@ -111,34 +111,36 @@ void core::await_turn(lock& l, client_state& c) {
   changed_.notify_all();
 }
 
-/// Counts the time of a launch that is done: up to four times if it ran in place, as it has also used the bus, which
-/// transfers and moves of others need.
+/// Counts the time of a launch that is done, times the memory that its client has or needs, relative to an equal share:
+/// a client that needs little gets more of the time than one that takes all memory.
 void core::charge(use_state const& u) noexcept {
   client_state& c = *u.owner;
   double const seconds = u.work->seconds();
   c.launch_seconds = std::isfinite(seconds) ? std::max(seconds, 0.0) : 0;
   c.counters.launch_seconds += c.launch_seconds;
-  c.turn += c.launch_seconds;
-  if (u.missing > 0) {
-    auto const missing = static_cast<double>(u.missing);
-    c.turn += 3 * c.launch_seconds * missing / static_cast<double>(u.blocks.size());
-    c.in_place_seconds = (c.in_place_seconds + c.launch_seconds / missing) / 2;
-  }
-  c.last_active = clock::now();
+  c.last_active = c.last_launch = clock::now();
+  auto const share = static_cast<double>(std::max<std::size_t>(fair_share(c.last_active), 1));
+  double const memory = static_cast<double>(std::max(c.need(), c.resident)) / share;
+  c.used += c.launch_seconds;
+  c.turn += c.launch_seconds * std::max(memory, 1.0 / 16);
+  if (u.missing > 0) c.in_place_seconds = (c.in_place_seconds + c.launch_seconds / static_cast<double>(u.missing)) / 2;
 }
 
-/// A transfer begins or ends.
-void core::count_transfer(client_state& c) {
+/// A transfer begins or ends. What it copies within host memory takes neither the device nor the bus.
+void core::count_transfer(use_state const& u) {
+  client_state& c = *u.owner;
   c.activity.note(clock::now());
   c.turn = std::max(c.turn, turn_);
   if (!has_competitor(c)) turn_ = c.turn;
-  ++c.transfers;
+  c.transfers += u.takes_bus;
 }
-void core::charge_transfer(client_state& c, stopwatch const& watch) noexcept {
+void core::charge_transfer(use_state const& u) noexcept {
+  client_state& c = *u.owner;
   c.last_active = clock::now();
   c.activity.note(c.last_active);
-  c.turn += watch.seconds();
-  --c.transfers;
+  c.used += u.bus_seconds;
+  c.turn += u.bus_seconds;
+  c.transfers -= u.takes_bus;
 }
 
 /// Whether other clients have launches that wait for their turn, or run, and that c competes with.
@@ -153,7 +155,7 @@ bool core::has_competitor(client_state const& c) const {
 /// Device blocks for each client, if all that are not idle have the same.
 std::size_t core::fair_share(time_point now) const {
   auto const busy = std::count_if(clients_.begin(), clients_.end(),
-                                  [&](client_state const& c) { return c.demand > 0 && c.is_busy(now); });
+                                  [&](client_state const& c) { return c.need() > 0 && c.is_busy(now); });
   return device_blocks_ / static_cast<std::size_t>(std::max<std::ptrdiff_t>(busy, 1));
 }
 
@@ -173,9 +175,10 @@ std::size_t core::usable_room(client_state& c, std::size_t blocks) {
 
 /// After a launch has got what it gets without this: clients that each need more than an equal share have their blocks
 /// on the device in turn. A client gets credit for the time that its launches take because blocks are in host memory,
-/// or would take if it had not taken room. It takes room from such clients, and from others what their last launch has
-/// not used, when its credit pays for the exchange of the blocks. It then keeps its turn for as long as the exchange
-/// took.
+/// or would take if it had not taken room. It takes room from such clients, and from others what their last launches
+/// have not used, when its credit pays for the exchange of the blocks. If that is not enough, and its credit pays for
+/// the exchange back, too, it also takes room of clients that pause for longer than that will take. It then keeps its
+/// turn for as long as the exchange took.
 void core::take_room(use_state& u) {
   client_state& c = *u.owner;
   std::vector<used_block> missing = missing_blocks(u);
@@ -187,28 +190,45 @@ void core::take_room(use_state& u) {
   std::erase_if(missing, [&](used_block const& b) { return blocks_[b.number].users > 1; });
   std::size_t const most = c.options.limit / block_bytes();
   std::size_t const wanted = std::min(missing.size(), most - std::min(most, c.resident));
-  std::size_t const share = fair_share(clock::now());
+  time_point const now = clock::now();
+  std::size_t const share = fair_share(now);
+  auto const may_take_from = [&](client_state const& other) {
+    return &other != &c && other.options.priority <= c.options.priority;
+  };
+  auto const kept_by = [&](client_state const& other) {
+    return other.need() > share ? 0 : std::min(other.need(), other.resident);
+  };
+  auto const pauses = [&](client_state const& other) {
+    auto const back = duration_of(move_seconds_ * static_cast<double>(kept_by(other)));
+    return other.waiting == 0 && now - other.last_launch > back;
+  };
+  std::size_t unused = 0;
+  for (client_state const& other : clients_)
+    if (may_take_from(other)) unused += other.resident - kept_by(other);
+  std::size_t const more = wanted - std::min(wanted, unused);
+  bool const takes_more = c.credit >= move_seconds_ * static_cast<double>(missing.size() + more);
   stopwatch const watch;
+  double const created_before = create_seconds_;
   try {
-    std::size_t found = 0;
-    evict_chosen([&](std::vector<eviction>& chosen) {
-      for (client_state& other : clients_) {
-        if (&other == &c || other.options.priority > c.options.priority) continue;
-        std::size_t const kept = other.demand > share ? 0 : std::min(other.demand, other.resident);
-        found += choose(other, std::min(wanted - found, other.resident - kept), chosen);
-      }
-    });
     std::vector<block_number> numbers;
-    for (used_block const& b : std::span(missing).first(std::min(found, device_pool_.size())))
-      numbers.push_back(b.number);
+    move_chosen([&](std::vector<eviction>& chosen) {
+      std::size_t found = 0;
+      for (client_state& other : clients_)
+        if (may_take_from(other))
+          found += choose(other, std::min(wanted - found, other.resident - kept_by(other)), chosen);
+      for (client_state& other : clients_)
+        if (takes_more && may_take_from(other) && pauses(other)) found += choose(other, wanted - found, chosen);
+      for (used_block const& b : std::span(missing).first(found)) numbers.push_back(b.number);
+      return numbers;
+    });
     if (numbers.empty()) return;
-    load(numbers);
     auto const moved = static_cast<double>(numbers.size());
     c.taken += numbers.size();
     c.credit -= move_seconds_ * moved;
     for (client_state& other : clients_) other.kept_until = 0;
-    c.kept_until = c.turn + 2 * watch.seconds();  // once for the exchange itself
-    move_seconds_ = (move_seconds_ + watch.seconds() / moved) / 2;
+    c.kept_until = c.used + 2 * watch.seconds();              // once for the exchange itself
+    double const created = create_seconds_ - created_before;  // only the first time
+    move_seconds_ = (move_seconds_ + (watch.seconds() - created) / moved) / 2;
   } catch (error const& failed) {
     if (failed.code() != error_code::out_of_memory) throw;
     ++c.counters.failed_moves;

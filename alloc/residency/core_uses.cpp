@@ -34,7 +34,8 @@ void core::pin(use_state& u) {
 }
 
 void core::protect(block& b, bool is_usable) {
-  ranges_->protect(address_of(b), 1, b.device ? exec::memory_side::device : exec::memory_side::host, is_usable);
+  if (b.is_mapped)
+    ranges_->protect(address_of(b), 1, b.device ? exec::memory_side::device : exec::memory_side::host, is_usable);
   b.is_usable = is_usable;
 }
 
@@ -217,9 +218,13 @@ std::shared_ptr<use_state> core::begin(lock& l, client_state* c, std::span<named
     stopwatch const watch;
     double const waited = move_in(l, *u);
     if (options_.in_place) take_room(*u);
+    map_all(*c);
+    c->used += watch.seconds() - waited;
     c->turn += watch.seconds() - waited;
     c->demand = static_cast<std::size_t>(std::count_if(u->blocks.begin(), u->blocks.end(),
                                                        [](used_block const& b) { return b.hint != use_hint::once; }));
+    if (c->counters.launches % 8 == 0) c->needs[1] = std::exchange(c->needs[0], 0);
+    c->needs[0] = std::max(c->needs[0], c->demand);
     u->missing = missing_blocks(*u).size();
     c->missing = u->missing;
     c->free_before = device_pool_.size();
@@ -321,14 +326,15 @@ std::shared_ptr<use_state> core::begin_transfer(lock& l, named_blocks const& ran
     retire(*u);
     throw;
   }
-  count_transfer(*u->owner);
-  u->watch = {};
+  u->takes_bus = std::any_of(u->blocks.begin(), u->blocks.end(),
+                             [&](used_block const& b) -> bool { return !!blocks_[b.number].device; });
+  count_transfer(*u);
   return u;
 }
 
 /// Under the mutex.
 void core::end_transfer(std::shared_ptr<use_state> const& u) noexcept {
-  charge_transfer(*u->owner, u->watch);
+  charge_transfer(*u);
   uses_.remove(u);
   retire(*u);
 }

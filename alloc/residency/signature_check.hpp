@@ -20,7 +20,7 @@ template <class Space>
 class signature_check final : public contents_check {
  public:
   signature_check(Space const& space, std::size_t block_bytes, find_block find)
-      : space_(space), signer_(space, block_bytes), find_(std::move(find)) {}
+      : space_(own_space(space)), signer_(space_, block_bytes), find_(std::move(find)) {}
 
   // Waits, because the kernels that may write the blocks are work of another space.
   void remember(std::span<block_number const> blocks) override {
@@ -33,6 +33,13 @@ class signature_check final : public contents_check {
 
  private:
   static constexpr std::size_t per_array = 512;  // 1 MiB of signatures
+
+  static Space own_space(Space const& space) {
+    if constexpr (requires { space.urgent(); })
+      return space.urgent();
+    else
+      return space;
+  }
 
   std::vector<signed_block> entries(std::span<block_number const> blocks) {
     std::vector<signed_block> all;
@@ -49,8 +56,8 @@ class signature_check final : public contents_check {
   std::deque<exec::buffer<signature, Space>> signatures_;
 };
 
-/// For options::make_dirty_check. The work of the space is signatures only: give a space of its own, on the same
-/// device, so that a check does not wait for the kernels of clients.
+/// For options::make_dirty_check. A GPU computes signatures on a stream of its own, and before waiting kernels of
+/// clients; elsewhere the work of the space is signatures only: give a space of its own.
 template <class Space>
 [[nodiscard]] auto by_signatures(Space const& space, std::size_t block_bytes) {
   return [space, block_bytes](find_block find) -> std::unique_ptr<contents_check> {

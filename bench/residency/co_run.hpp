@@ -42,6 +42,7 @@ template <class Space>
   o.make_policy = [policy] { return residency::make_policy(policy); };
   o.in_place = in_place;
   o.pooled_host_bytes = residency::unlimited;  // making blocks of host memory is not what is measured
+  o.prepared_host_bytes = 2 * budget;          // of two programs that each need nearly all of the device memory
   if constexpr (!std::is_base_of_v<exec::host_space, Space>)
     o.make_dirty_check = residency::by_signatures(space, block);
   return o;

@@ -375,8 +375,10 @@ class failing_ranges final : public exec::block_ranges {
   void protect(std::byte* at, std::size_t blocks, exec::memory_side side, bool is_usable) override {
     ranges_->protect(at, blocks, side, is_usable);
   }
-  void copy(std::byte* to, std::byte const* from, std::size_t bytes) override { ranges_->copy(to, from, bytes); }
-  void finish_copies() override { ranges_->finish_copies(); }
+  void copy(exec::memory_side to, std::byte* target, std::byte const* source, std::size_t bytes) override {
+    ranges_->copy(to, target, source, bytes);
+  }
+  void finish_copies(exec::memory_side to) override { ranges_->finish_copies(to); }
   void copy_in(std::byte* home, exec::memory_side side, void const* from, std::size_t bytes) override {
     ranges_->copy_in(home, side, from, bytes);
   }
