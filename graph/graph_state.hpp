@@ -229,9 +229,6 @@ struct graph_state {
     return bytes;
   }
 
-  // After a layout with room: vertices that have room in their pages do not make the pool grow.
-  [[nodiscard]] bool saves_memory() const { return churn_size > 0; }
-
   // How all pages are rewritten.
   struct new_layout {
     layout_sizes sizes;

@@ -65,14 +65,14 @@ class update_engine {
       else
         table.template plan<Op>(g_.allocator->view(), g_.fails_from, g_.status.data());
     });
-    execute<Op>(for_these, g_.saves_memory());
+    execute<Op>(for_these, false);
   }
   /// Repeats steps until the update is complete, or returns if edges are out of range. Returns nullptr, and undoes the
   /// update, if all pages should be rewritten before the batch is restarted; never without `how`.
   template <update_kind Op, class ForTables>
   update_status const* complete(ForTables const& for_these, typename state::restart const& how = {}) {
     pool_growth<Allocator> memory(*g_.allocator, g_.fails_from != state::never);
-    for (bool may_stay = g_.saves_memory();; execute<Op>(for_these, may_stay)) {
+    for (bool may_stay = false;; execute<Op>(for_these, may_stay)) {
       update_status const& s = g_.status.wait();
       if (s.out_of_range > 0) return &s;
       if (s.has_large_group > 0) {

@@ -101,7 +101,6 @@ client_state* core::open_client(client_options const& o) {
   client_state& c = clients_.back();
   c.options = o;
   c.policy = std::move(made);
-  c.in_place_seconds = static_cast<double>(block_bytes()) / bus_speed;
   return &c;
 }
 
@@ -283,8 +282,10 @@ std::size_t core::without_memory(named_blocks const& name) {
                                              first + static_cast<std::ptrdiff_t>(name.last), unbacked));
 }
 
-/// Backs blocks that have no memory: by device memory as far as there is free room, and by host memory.
+/// Backs blocks that have no memory: by device memory as far as there is free room, and by host memory. object: of a
+/// transfer; 0: for a launch.
 void core::back(std::span<named_blocks const> names, object_number object) {
+  bool const is_staged = object != 0 && stages();
   std::vector<block_number> made;
   auto const undo = [&] {
     for (block_number const n : made) free_block(n);
@@ -295,7 +296,7 @@ void core::back(std::span<named_blocks const> names, object_number object) {
   try {
     for (named_blocks const& name : order) {
       region_state& r = *name.region;
-      std::size_t room = free_room(*r.owner, without_memory(name));
+      std::size_t room = is_staged ? 0 : free_room(*r.owner, without_memory(name));
       for (std::size_t i = name.first; i < name.last;) {
         std::size_t const most = room > 0 ? std::min(name.last, i + room) : name.last;
         std::size_t end = i;
@@ -376,13 +377,14 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
   std::vector<place> homes(range.last - range.first);
   lock l(mutex_);
   std::shared_ptr<use_state> const transfer = begin_transfer(l, range);
+  bool const is_staged = stages();
   ++last_transfer_;
   for (std::size_t i = range.first; i < range.last; ++i) {
     block_number const n = r->blocks[i];
     block& b = blocks_[n];
     if (is_whole(*r, i, offset, bytes)) {
       if (!b.device && b.was_loaded) r->owner->policy->overwritten(n);
-      if (b.device && options_.lazy_transfers) stage(n);
+      if (b.device && is_staged) stage(n);
       if (!b.device) b.object = static_cast<object_number>(last_transfer_);
     }
     b.has_contents = true;
@@ -390,18 +392,23 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
     b.written_at = last_transfer_;
     homes[i - range.first] = place_of(b);
   }
+  bool const is_on_host =
+      std::none_of(homes.begin(), homes.end(), [](place const& p) { return p.side == exec::memory_side::device; });
+  if (is_on_host) transfer->owner->transfers -= std::exchange(transfer->takes_bus, false);
   announce_transfer(transfer);
+  double seconds = 0;
   copy_unlocked(l, transfer, [&] {
     auto const* const source = static_cast<std::byte const*>(from);
     for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {
       stopwatch const watch;
       ranges_->copy_in(homes[i].home + at, homes[i].side, source + done, count);
+      seconds += watch.seconds();
       if (homes[i].side == exec::memory_side::device) transfer->bus_seconds += watch.seconds();
     });
   });
   statistics& counters = transfer->owner->counters;  // the region may have been freed
-  counters.move_seconds += transfer->bus_seconds;
-  counters.effective_move_seconds += transfer->bus_seconds;
+  counters.move_seconds += seconds;
+  counters.effective_move_seconds += seconds;
 }
 
 void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes) {

@@ -110,23 +110,19 @@ struct client_state {
   std::uint64_t layout = 0;  // counts regions that were made or released, and blocks that got memory
   detail::activity activity;
   // For its turns, see core_turns.cpp
-  double used = 0;                      // seconds of the device, and of the bus to it
-  double turn = 0;                      // the same times memory, see charge()
-  double kept_until = 0;                // the client keeps its turn until `used` has this value
-  double launch_seconds = 0;            // of the last launch that is done
-  double in_place_seconds = 0;          // of launches, for each block in host memory
-  double credit = 0;                    // seconds
-  time_point last_active = {};          // when a launch or a transfer began or ended last
-  time_point last_launch = {};          // when a launch was done last
-  unsigned waiting = 0;                 // launches that wait for their turn
-  unsigned transfers = 0;               // over the bus
-  std::size_t unmapped = 0;             // blocks that are not mapped
-  std::size_t demand = 0;               // blocks that the last launch was to have on the device
-  std::size_t needs[2] = {};            // the most of these, of the last 8 to 16 launches
-  std::size_t missing = 0;              // blocks of these that were not
-  std::size_t taken = 0;                // blocks for which take_room() has evicted blocks of others
-  std::size_t free_before = unlimited;  // blocks in the pool after the last launch
-  bool is_exhausted = false;            // while victims are chosen
+  double used = 0;              // seconds of the device, and of the bus to it
+  double turn = 0;              // the same times memory, see charge()
+  double kept_until = 0;        // the client keeps its turn until `used` has this value
+  double launch_seconds = 0;    // of the last launch that is done
+  time_point last_active = {};  // when a launch or a transfer began or ended last
+  unsigned waiting = 0;         // launches that wait for their turn
+  unsigned transfers = 0;       // over the bus
+  std::size_t unmapped = 0;     // blocks that are not mapped
+  std::size_t demand = 0;       // blocks that the last launch was to have on the device
+  unsigned begun = 0;           // uses
+  std::size_t needs[2] = {};    // the most of `demand`, of the last 8 to 16 of them
+  std::size_t missing = 0;      // blocks of these that were not
+  bool is_exhausted = false;    // while victims are chosen
   bool is_closed = false;
   std::list<region_state> regions;
 
@@ -269,7 +265,9 @@ class core {
   static void await_work(lock& l, std::shared_ptr<use_state> u);
 
   // Turns
-  [[nodiscard]] static bool compete(client_state const& a, client_state const& b);
+  [[nodiscard]] bool stages() const;
+  [[nodiscard]] bool is_contended() const;
+  [[nodiscard]] bool compete(client_state const& a, client_state const& b) const;
   [[nodiscard]] static bool precedes(client_state const& a, client_state const& b);
   [[nodiscard]] bool has_competitor(client_state const& c) const;
   [[nodiscard]] time_point end_of_wait(client_state const& c, time_point start, double used_before) const;
@@ -281,8 +279,7 @@ class core {
   void count_transfer(use_state const& u);
   void charge_transfer(use_state const& u) noexcept;
   [[nodiscard]] std::size_t fair_share(time_point now) const;
-  [[nodiscard]] std::size_t usable_room(client_state& c, std::size_t blocks);
-  void take_room(use_state& u);
+  void charge_moves(client_state& c, double seconds, std::size_t blocks) noexcept;
 
   // Moves
   [[nodiscard]] double move_in(lock& l, use_state& u);

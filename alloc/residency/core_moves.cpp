@@ -284,8 +284,7 @@ void core::move_chosen(choices const& choose_all) {
 }
 
 /// Chooses blocks one by one, from the client whose turn it is, until there are `blocks` of them. `claim`: what the
-/// claimant has got beside its resident blocks. A claimant that would have the most memory with one more block takes
-/// none from others: it can use its blocks in place.
+/// claimant has got beside its resident blocks.
 void core::choose_among_clients(std::size_t blocks, int priority, client_state const* claimant, std::size_t claim,
                                 std::vector<eviction>& chosen) {
   for (client_state& c : clients_) c.is_exhausted = false;
@@ -298,7 +297,6 @@ void core::choose_among_clients(std::size_t blocks, int priority, client_state c
       ++claim;
       continue;
     }
-    if (from == claimant && options_.in_place) return;
     from->is_exhausted = true;
   }
 }
@@ -314,7 +312,7 @@ std::size_t core::make_room(client_state& c, std::size_t blocks, std::span<block
       std::size_t const over = all - most;
       wanted -= over - choose(c, over, chosen);
     }
-    have = std::min(device_pool_.size(), usable_room(c, wanted)) + chosen.size();
+    have = device_pool_.size() + chosen.size();
     if (have < wanted) have += grow(wanted - have, true);
     std::size_t const before = chosen.size();
     if (have < wanted) choose_among_clients(wanted - have, c.options.priority, &c, have, chosen);

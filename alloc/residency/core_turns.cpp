@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that compete. A launch whose blocks do not fit runs in place, but it takes much longer, and the bus and the
-// device that it occupies are not free for others. So clients share time and memory as soon as the last launch of one
-// of them lacked much room:
+// Clients that compete: together they need more device memory than there is. A launch whose blocks do not fit runs in
+// place, but it takes much longer, and the bus and the device that it occupies are not free for others. So clients have
+// the device in turn:
 //
-// - Turns: their launches run one after the other, and the next one is of the client that has used the device for the
-//   shortest time (start-time fair queueing), see await_turn(). Transfers count as well.
-// - Memory: a client that has the most memory takes nothing from others, see choose_among_clients(). Clients that each
-//   need more than an equal share have their blocks on the device in turn, see take_room().
+// - Their launches run one after the other, and the next one is of the client that has used the device least
+//   (start-time fair queueing, in time times memory), see await_turn(). Transfers over the bus and moves count as well.
+// - A launch takes the room that it needs from any client, and its client then keeps the turn for as long as that took.
+//   So at least half of the time goes into launches.
+// - Transfers go to host memory, so that they hold no device memory while another client has its turn.
 #include <algorithm>
 #include <cmath>
 
@@ -22,9 +23,27 @@ clock::duration duration_of(double seconds) {
 }
 }  // namespace
 
-/// Whether launches of the clients disturb each other.
-bool core::compete(client_state const& a, client_state const& b) {
-  return &a != &b && !a.is_closed && !b.is_closed && (a.lacks_room() || b.lacks_room());
+/// Whether several clients that are not idle need more than there is.
+bool core::is_contended() const {
+  time_point const now = clock::now();
+  std::size_t needed = 0;
+  std::size_t clients = 0;
+  for (client_state const& c : clients_) {
+    if (!c.is_busy(now) || c.need() == 0) continue;
+    needed += c.need();
+    ++clients;
+  }
+  return clients > 1 && needed * block_bytes() + arrays_ > options_.budget->limit();
+}
+
+/// Whether transfers go to host memory: always, or while others need the device memory, which a transfer would hold for
+/// long, because most callers' memory is pageable.
+bool core::stages() const { return options_.lazy_transfers || (options_.in_place && is_contended()); }
+
+/// Whether launches of the clients disturb each other; also if one lacks room because of arrays, or of clients of
+/// higher priority.
+bool core::compete(client_state const& a, client_state const& b) const {
+  return &a != &b && !a.is_closed && !b.is_closed && (a.lacks_room() || b.lacks_room() || is_contended());
 }
 
 /// Whether the next turn is that of a, not that of b.
@@ -118,12 +137,11 @@ void core::charge(use_state const& u) noexcept {
   double const seconds = u.work->seconds();
   c.launch_seconds = std::isfinite(seconds) ? std::max(seconds, 0.0) : 0;
   c.counters.launch_seconds += c.launch_seconds;
-  c.last_active = c.last_launch = clock::now();
+  c.last_active = clock::now();
   auto const share = static_cast<double>(std::max<std::size_t>(fair_share(c.last_active), 1));
   double const memory = static_cast<double>(std::max(c.need(), c.resident)) / share;
   c.used += c.launch_seconds;
   c.turn += c.launch_seconds * std::max(memory, 1.0 / 16);
-  if (u.missing > 0) c.in_place_seconds = (c.in_place_seconds + c.launch_seconds / static_cast<double>(u.missing)) / 2;
 }
 
 /// A transfer begins or ends. What it copies within host memory takes neither the device nor the bus.
@@ -159,82 +177,14 @@ std::size_t core::fair_share(time_point now) const {
   return device_blocks_ / static_cast<std::size_t>(std::max<std::ptrdiff_t>(busy, 1));
 }
 
-/// The most blocks of the pool that a client should take. Room that another client has just freed is often needed
-/// again by that client soon. So a client that has the most memory takes only as much as was free after its last
-/// launch, too.
-std::size_t core::usable_room(client_state& c, std::size_t blocks) {
-  if (!options_.in_place) return blocks;
-  time_point const now = clock::now();
-  bool const has_company = std::any_of(clients_.begin(), clients_.end(),
-                                       [&](client_state const& other) { return &other != &c && other.is_busy(now); });
-  if (!has_company) return blocks;
-  for (client_state& other : clients_) other.is_exhausted = false;
-  bool const has_most = victim_client(c.options.priority, &c, 1, now) == &c;
-  return has_most ? std::min(blocks, c.free_before) : blocks;
-}
-
-/// After a launch has got what it gets without this: clients that each need more than an equal share have their blocks
-/// on the device in turn. A client gets credit for the time that its launches take because blocks are in host memory,
-/// or would take if it had not taken room. It takes room from such clients, and from others what their last launches
-/// have not used, when its credit pays for the exchange of the blocks. If that is not enough, and its credit pays for
-/// the exchange back, too, it also takes room of clients that pause for longer than that will take. It then keeps its
-/// turn for as long as the exchange took.
-void core::take_room(use_state& u) {
-  client_state& c = *u.owner;
-  std::vector<used_block> missing = missing_blocks(u);
-  c.taken -= std::min(c.taken, missing.size());
-  std::size_t const paying = missing.size() + c.taken;
-  double const most_credit = 2 * move_seconds_ * static_cast<double>(paying);
-  c.credit = std::min(c.credit + c.in_place_seconds * static_cast<double>(paying), std::max(c.credit, most_credit));
-  if (missing.empty() || c.credit < move_seconds_ * static_cast<double>(missing.size())) return;
-  std::erase_if(missing, [&](used_block const& b) { return blocks_[b.number].users > 1; });
-  std::size_t const most = c.options.limit / block_bytes();
-  std::size_t const wanted = std::min(missing.size(), most - std::min(most, c.resident));
-  time_point const now = clock::now();
-  std::size_t const share = fair_share(now);
-  auto const may_take_from = [&](client_state const& other) {
-    return &other != &c && other.options.priority <= c.options.priority;
-  };
-  auto const kept_by = [&](client_state const& other) {
-    return other.need() > share ? 0 : std::min(other.need(), other.resident);
-  };
-  auto const pauses = [&](client_state const& other) {
-    auto const back = duration_of(move_seconds_ * static_cast<double>(kept_by(other)));
-    return other.waiting == 0 && now - other.last_launch > back;
-  };
-  std::size_t unused = 0;
-  for (client_state const& other : clients_)
-    if (may_take_from(other)) unused += other.resident - kept_by(other);
-  std::size_t const more = wanted - std::min(wanted, unused);
-  bool const takes_more = c.credit >= move_seconds_ * static_cast<double>(missing.size() + more);
-  stopwatch const watch;
-  double const created_before = create_seconds_;
-  try {
-    std::vector<block_number> numbers;
-    move_chosen([&](std::vector<eviction>& chosen) {
-      std::size_t found = 0;
-      for (client_state& other : clients_)
-        if (may_take_from(other))
-          found += choose(other, std::min(wanted - found, other.resident - kept_by(other)), chosen);
-      for (client_state& other : clients_)
-        if (takes_more && may_take_from(other) && pauses(other)) found += choose(other, wanted - found, chosen);
-      for (used_block const& b : std::span(missing).first(found)) numbers.push_back(b.number);
-      return numbers;
-    });
-    if (numbers.empty()) return;
-    auto const moved = static_cast<double>(numbers.size());
-    c.taken += numbers.size();
-    c.credit -= move_seconds_ * moved;
-    for (client_state& other : clients_) other.kept_until = 0;
-    c.kept_until = c.used + 2 * watch.seconds();              // once for the exchange itself
-    double const created = create_seconds_ - created_before;  // only the first time
-    move_seconds_ = (move_seconds_ + (watch.seconds() - created) / moved) / 2;
-  } catch (error const& failed) {
-    if (failed.code() != error_code::out_of_memory) throw;
-    ++c.counters.failed_moves;
-  }
-  std::erase_if(missing, [&](used_block const& b) { return !blocks_[b.number].device; });
-  announce(u, missing);
+/// After the moves for a launch, which took so long: its client keeps its turn for as long again.
+void core::charge_moves(client_state& c, double seconds, std::size_t blocks) noexcept {
+  c.used += seconds;
+  c.turn += seconds;
+  if (blocks == 0) return;
+  move_seconds_ = (move_seconds_ + seconds / static_cast<double>(blocks)) / 2;
+  for (client_state& other : clients_) other.kept_until = 0;
+  c.kept_until = c.used + seconds;
 }
 
 }  // namespace wyrm::alloc::residency::detail

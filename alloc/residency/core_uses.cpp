@@ -216,19 +216,19 @@ std::shared_ptr<use_state> core::begin(lock& l, client_state* c, std::span<named
     announce(*u, u->blocks);
     u->room = room_;
     stopwatch const watch;
+    std::size_t const moved_before = c->counters.moved_in_bytes;
+    double const created_before = create_seconds_;
     double const waited = move_in(l, *u);
-    if (options_.in_place) take_room(*u);
+    double const created = create_seconds_ - created_before;  // only the first time
+    charge_moves(*c, watch.seconds() - waited - created, (c->counters.moved_in_bytes - moved_before) / block_bytes());
     map_all(*c);
-    c->used += watch.seconds() - waited;
-    c->turn += watch.seconds() - waited;
     c->demand = static_cast<std::size_t>(std::count_if(u->blocks.begin(), u->blocks.end(),
                                                        [](used_block const& b) { return b.hint != use_hint::once; }));
-    if (c->counters.launches % 8 == 0) c->needs[1] = std::exchange(c->needs[0], 0);
+    if (c->begun++ % 8 == 0) c->needs[1] = std::exchange(c->needs[0], 0);
     c->needs[0] = std::max(c->needs[0], c->demand);
     u->missing = missing_blocks(*u).size();
     c->missing = u->missing;
-    c->free_before = device_pool_.size();
-    if (u->missing > 0 && c->free_before > 0 && c->resident < c->options.limit / block_bytes())
+    if (u->missing > 0 && !device_pool_.empty() && c->resident < c->options.limit / block_bytes())
       u->room = unknown_room;  // the next launch may take the room
     u->watch = {};
     u->work->start();

@@ -180,7 +180,7 @@ class vertex_table {
   }
 
   /// Allocates the planned pages that are not allocated; allocations fail for source groups from `fails_from` on
-  /// (tests). may_stay: if an allocation fails, a vertex stays in its page if that has room.
+  /// (tests). may_stay: after a failure, a vertex stays in its page if that has room.
   template <class AllocatorRef>
   void allocate(AllocatorRef const& allocator, detail::update_kind kind, std::uint64_t fails_from, bool may_stay,
                 detail::update_status* status) {

@@ -18,9 +18,7 @@ namespace wyrm::graph::detail {
 
 /// Allocates the missing pages, and sums the bytes of failed allocations. In tests, allocations fail for source groups
 /// from number `fails_from` on; groups of the second table are numbered after those of the first. If `reallocations` is
-/// given, only the groups in that list may lack a page, and a lane processes every `lanes`-th of them. With may_stay,
-/// vertices that have room in their pages request others last, and stay if there are none: hubs, which several tiles
-/// copy to another page, and vertices whose page is too large.
+/// given, only the groups in that list may lack a page, and a lane processes every `lanes`-th of them.
 template <class AllocatorRef>
 struct allocate_pages {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<AllocatorRef>();
@@ -33,7 +31,7 @@ struct allocate_pages {
   update_status* status;
   unsigned which;
   std::uint64_t fails_from;
-  bool may_stay;
+  bool may_stay;                       // after a failure, a vertex stays in its page if that has room
   std::uint32_t const* reallocations;  // nullptr: any group may need a page
   std::size_t lanes;
   unsigned width;           // bytes of a value
@@ -43,24 +41,20 @@ struct allocate_pages {
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool /*valid*/) const {
     if (status->is_refused()) return;
     std::uint32_t const n = reallocations == nullptr ? status->groups(which) : status->reallocations(which);
-    for (bool const with_room : {false, true})
-      for (std::size_t k = i; (may_stay || !with_room) && t.any(k < n); k += lanes)
-        allocate(t, k >= n || reallocations == nullptr ? k : reallocations[k], k < n, with_room);
+    for (; t.any(i < n); i += lanes) allocate(t, i >= n || reallocations == nullptr ? i : reallocations[i], i < n);
   }
 
  private:
-  // Either for vertices that can stay in their pages, or for others; without may_stay, no vertex can.
   template <class Tile>
-  WYRM_HD void allocate(Tile const& t, std::size_t s, bool valid, bool with_room) const {
+  WYRM_HD void allocate(Tile const& t, std::size_t s, bool valid) const {
     plan_head plan{nullptr, keep, 0};
     if (valid) plan = plans[s];
-    std::size_t bytes = is_capacity(plan.capacity) && plan.page == nullptr ? page_bytes(plan.capacity, width) : 0;
-    bool const room = bytes > 0 && has_room(s);
-    if (room != with_room) bytes = 0;
+    std::size_t const bytes = is_capacity(plan.capacity) && plan.page == nullptr ? page_bytes(plan.capacity, width) : 0;
     if (!t.any(bytes > 0)) return;
     bool const requests = s + (which > 0 ? status->groups(0) : 0) < fails_from && !status->is_exhausted(t);
     auto* const page = static_cast<vertex_id*>(allocator.allocate(t, requests ? bytes : 0));
     bool const lacks = bytes > 0 && page == nullptr;
+    bool const room = lacks && has_room(s);
     if (page != nullptr) {
       plans[s].page = page;
       record_hub(s, page);
@@ -68,7 +62,7 @@ struct allocate_pages {
       status->set_exhausted();
     }
     if (plans.kind() == update_kind::erase && newest.none()) return;
-    bool const fails = lacks && !room && must_move(s);
+    bool const fails = lacks && must_move(s, room);
     std::uint64_t const failed = exec::sum(t, std::uint64_t{fails ? bytes : 0});
     if (t.rank() == 0 && failed > 0) add(status->failed_bytes, failed);
   }
@@ -78,14 +72,13 @@ struct allocate_pages {
   // Whether the page of the vertex has room for its new degree, and the vertex may stay in it.
   [[nodiscard]] WYRM_HD bool has_room(std::size_t s) const {
     if (!may_stay) return false;
-    vertex_id const v = groups[s].source;
-    vertex_record const r = records[v];
-    return degree_after(s, r.degree) <= r.capacity && !is_shared(newest, v, r.page);
+    vertex_record const r = records[groups[s].source];
+    return degree_after(s, r.degree) <= r.capacity;
   }
   // A vertex that only loses neighbours can stay in its page, unless a snapshot references that page.
-  [[nodiscard]] WYRM_HD bool must_move(std::size_t s) const {
+  [[nodiscard]] WYRM_HD bool must_move(std::size_t s, bool room) const {
     vertex_id const v = groups[s].source;
-    return is_shared(newest, v, records[v].page()) || plans.added(s) > 0;
+    return is_shared(newest, v, records[v].page()) || (plans.added(s) > 0 && !room);
   }
   WYRM_HD void record_hub(std::size_t s, vertex_id* page) const {
     source_group const g = groups[s];
