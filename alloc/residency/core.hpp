@@ -322,6 +322,7 @@ class core {
   std::vector<exec::physical_block> host_pool_;
   std::size_t last_taken_ = 0;     // the block whose copy take_host() has taken last
   std::size_t device_blocks_ = 0;  // acquired from the budget
+  bool others_have_rest_ = false;  // the budget had less than the last request
   std::size_t host_blocks_ = 0;
   std::size_t arrays_ = 0;                      // bytes, of all clients
   std::size_t most_arrays_[2] = {};             // of the present and the last period of `period` uses

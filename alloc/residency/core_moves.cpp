@@ -233,6 +233,7 @@ std::size_t core::grow(std::size_t blocks, bool may_wait) {
   std::size_t const bytes = blocks * block_bytes();
   std::size_t const granted =
       (may_wait ? from.acquire(bytes, block_bytes()) : from.try_acquire(bytes, block_bytes())) / block_bytes();
+  others_have_rest_ = granted < blocks;
   std::size_t made = 0;
   auto const keep_made = [&] {
     device_blocks_ += made;

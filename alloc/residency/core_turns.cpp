@@ -33,7 +33,9 @@ bool core::is_contended() const {
     needed += c.need();
     ++clients;
   }
-  return clients > 1 && needed * block_bytes() + arrays_ > options_.budget->limit();
+  std::size_t const limit = options_.budget->limit();
+  std::size_t const available = (limit - std::min(limit, arrays_)) / block_bytes();
+  return clients > 1 && needed > (others_have_rest_ ? device_blocks_ : available);
 }
 
 /// Whether transfers go to host memory: always, or while others need the device memory, which a transfer would hold for

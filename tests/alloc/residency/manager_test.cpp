@@ -355,20 +355,35 @@ TEST(residency, a_load_that_the_policy_refuses_changes_nothing) {
   EXPECT_EQ(got, bytes);
 }
 
-/// Ranges of a host without memory for the second block of the device that is created.
-class failing_ranges final : public exec::block_ranges {
+/// What was requested of ranges, by side.
+struct range_counts {
+  std::size_t requests[2] = {};
+  std::size_t created[2] = {};
+  std::size_t destroyed[2] = {};
+  std::size_t mapped[2] = {};    // blocks
+  std::size_t fails_at[2] = {};  // the number of the request for which there is no memory
+};
+
+/// Ranges of a host that count.
+class counting_ranges final : public exec::block_ranges {
  public:
-  failing_ranges() : block_ranges(block), ranges_(make_block_ranges(host(1), block)) {}
+  explicit counting_ranges(range_counts& counts)
+      : block_ranges(block), ranges_(make_block_ranges(host(1), block)), counts_(counts) {}
   bool is_device_readable() const override { return true; }
   std::byte* reserve(std::size_t blocks) override { return ranges_->reserve(blocks); }
   void unreserve(std::byte* base, std::size_t blocks) noexcept override { ranges_->unreserve(base, blocks); }
   exec::physical_block create(exec::memory_side side) override {
-    if (side == exec::memory_side::device && ++device_blocks_ == 2) throw std::bad_alloc();
+    if (++counts_.requests[number(side)] == counts_.fails_at[number(side)]) throw std::bad_alloc();
+    ++counts_.created[number(side)];
     return ranges_->create(side);
   }
-  void destroy(exec::memory_side side, exec::physical_block b) noexcept override { ranges_->destroy(side, b); }
+  void destroy(exec::memory_side side, exec::physical_block b) noexcept override {
+    ++counts_.destroyed[number(side)];
+    ranges_->destroy(side, b);
+  }
   void map(std::byte* at, std::span<exec::physical_block const> blocks, exec::memory_side side,
            std::span<exec::physical_block const> before, bool is_usable) override {
+    counts_.mapped[number(side)] += blocks.size();
     ranges_->map(at, blocks, side, before, is_usable);
   }
   void unmap(std::byte* at, std::size_t blocks) noexcept override { ranges_->unmap(at, blocks); }
@@ -386,17 +401,111 @@ class failing_ranges final : public exec::block_ranges {
     ranges_->copy_out(to, home, side, bytes);
   }
 
+  static std::size_t number(exec::memory_side side) { return static_cast<std::size_t>(side); }
+
  private:
   std::unique_ptr<exec::block_ranges> ranges_;
-  unsigned device_blocks_ = 0;
+  range_counts& counts_;
 };
+constexpr std::size_t on_device = static_cast<std::size_t>(exec::memory_side::device);
+constexpr std::size_t on_host = static_cast<std::size_t>(exec::memory_side::host);
+
+struct counted_space : host {
+  explicit counted_space(range_counts& all) : host(1), counts(&all) {}
+  range_counts* counts;
+};
+std::unique_ptr<exec::block_ranges> make_block_ranges(counted_space const& space, std::size_t) {
+  return std::make_unique<counting_ranges>(*space.counts);
+}
+
+// Host memory that is prepared with the manager serves evictions, and is freed with it, also if there is too little.
+TEST(residency, prepares_host_memory) {
+  range_counts counts;
+  residency::options o = options_with(std::make_shared<elastic_budget>(2 * block), block);
+  o.lazy_transfers = false;
+  o.pooled_host_bytes = 0;
+  o.prepared_host_bytes = 3 * block + 1;
+  {
+    residency::manager<counted_space> m(counted_space(counts), o);
+    EXPECT_EQ(counts.created[on_host], 4u);
+    auto c = m.make_client({"c"});
+    for (int i = 0; i < 3; ++i) {
+      residency::region r = c.reserve(5 * block);
+      for (std::size_t k = 0; k < 5; ++k) c.launch({{r, k * block, block, residency::access::write}}, nothing);
+    }
+    EXPECT_EQ(counts.created[on_host], 4u);
+  }
+  EXPECT_EQ(counts.destroyed[on_host], 4u);
+  counts = {};
+  counts.fails_at[on_host] = 3;
+  EXPECT_THROW(residency::manager<counted_space>(counted_space(counts), o), std::bad_alloc);
+  EXPECT_EQ(counts.created[on_host], 2u);
+  EXPECT_EQ(counts.destroyed[on_host], 2u);
+}
+
+// Evicted blocks are mapped to host memory when their client launches again, unless they are loaded then.
+TEST(residency, maps_evicted_blocks_late) {
+  range_counts counts;
+  residency::manager<counted_space> m(counted_space(counts),
+                                      options_with(std::make_shared<elastic_budget>(4 * block), block));
+  auto first = m.make_client({"first"});
+  auto second = m.make_client({"second"});
+  residency::region a = first.reserve(4 * block);
+  residency::region b = second.reserve(4 * block);
+  write_blocks(a, block, 1);
+  write_blocks(b, block, 11);
+  counts.mapped[on_host] = 0;
+  for (int i = 0; i < 3; ++i) {
+    first.launch(nothing);
+    EXPECT_EQ(resident_blocks(a, block), 4u);
+    second.launch(nothing);
+    EXPECT_EQ(resident_blocks(b, block), 4u);
+  }
+  EXPECT_EQ(counts.mapped[on_host], 0u);
+  std::uint64_t found[4] = {};
+  first.launch({{a, 0, block}}, [&](auto const&) {  // also blocks that it does not name
+    for (std::size_t i = 0; i < 4; ++i) std::memcpy(&found[i], a.data() + i * block, sizeof(found[i]));
+  });
+  EXPECT_EQ(std::vector<std::uint64_t>(found, found + 4), (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(counts.mapped[on_host], 3u);
+}
+
+// While several clients need more than there is, transfers do not hold device memory.
+TEST(residency, transfers_wait_in_host_memory_while_others_need_the_device) {
+  residency::options o = never_idle();
+  o.lazy_transfers = false;
+  residency::manager<host> m(host(1), o);
+  auto first = m.make_client({"first"});
+  residency::region a = first.reserve(6 * block);
+  write_blocks(a, block, 1);
+  first.launch(nothing);
+  write_blocks(a, block, 2);
+  EXPECT_EQ(resident_blocks(a, block), 6u);
+  auto second = m.make_client({"second"});
+  residency::region b = second.reserve(6 * block);
+  write_blocks(b, block, 11);
+  second.launch(nothing);
+  first.launch(nothing);
+  EXPECT_EQ(resident_blocks(a, block), 6u);
+  write_blocks(a, block, 21);
+  EXPECT_EQ(resident_blocks(a, block), 0u);
+  residency::region more = second.reserve(block);
+  write_blocks(more, block, 31);
+  EXPECT_EQ(resident_blocks(more, block), 0u);
+  first.launch(nothing);
+  EXPECT_EQ(resident_blocks(a, block), 6u);
+  EXPECT_EQ((first_words<host>(a, block)), (std::vector<std::uint64_t>{21, 22, 23, 24, 25, 26}));
+  EXPECT_EQ((first_words<host>(b, block)), (std::vector<std::uint64_t>{11, 12, 13, 14, 15, 16}));
+}
 
 TEST(residency, keeps_count_of_the_budget_when_the_host_has_no_memory) {
   auto const budget = std::make_shared<elastic_budget>(3 * block);
   {
     residency::options o = options_with(budget, block);
     o.lazy_transfers = false;
-    residency::detail::core core(std::make_unique<failing_ranges>(), o);
+    range_counts counts;
+    counts.fails_at[on_device] = 2;
+    residency::detail::core core(std::make_unique<counting_ranges>(counts), o);
     residency::detail::client_state* const c = core.open_client({});
     residency::detail::region_state* const r = core.reserve(c, 3 * block, false);
     std::vector<char> const bytes(3 * block);
@@ -665,7 +774,7 @@ TEST(residency, clients_take_turns) {
       ++launches;
     }
   }
-  EXPECT_GT(before, 0u);
+  EXPECT_GT(before, 2u);  // for 12 blocks it is charged six times as much
   EXPECT_LT(before, 100u);
 }
 
