@@ -99,8 +99,8 @@ struct statistics {
 
   /// The part of the time of launches, moves and dirty checks that went into launches and effective moves (GDM, section
   /// 6.4). GDM calls a move effective if the program makes it when it runs alone. Here these are transfers from the
-  /// host, and the first load of what was written: a lower bound, as programs that do not fit reload
-  /// when they run alone, too. 1 without any work.
+  /// host, and the first load of what was written: a lower bound, as programs that do not fit reload when they run
+  /// alone, too. 1 without any work.
   [[nodiscard]] double work_efficiency() const {
     double const all = launch_seconds + move_seconds + signature_seconds;
     return all > 0 ? (launch_seconds + effective_move_seconds) / all : 1;
