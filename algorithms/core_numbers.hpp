@@ -22,6 +22,7 @@
 #include "../graph/types.hpp"
 #include "../graph/view.hpp"
 #include "detail/frontier.hpp"
+#include "detail/peel_on_host.hpp"
 #include "detail/peeling.hpp"
 #include "detail/requirements.hpp"
 #include "detail/rounds.hpp"
@@ -111,8 +112,8 @@ inline core_numbers_result with_degeneracy(std::vector<std::uint32_t> core) {
 /// The core number of each vertex of an undirected graph; self-loops do not count. O(vertices + arcs), with one launch
 /// per large frontier, or for several small ones (a path of n vertices is peeled from both ends: n / 2 frontiers). The
 /// host reads the size of at least every sixteenth large frontier, and synchronises at least twice for each core number
-/// that occurs. Scratch: about 32 bytes per vertex and 1/16 byte per arc. Throws error(bad_argument) for a directed
-/// graph.
+/// that occurs. Scratch: about 32 bytes per vertex and 1/16 byte per arc. On a CPU see detail/peel_on_host.hpp: 20
+/// bytes per vertex. Throws error(bad_argument) for a directed graph.
 template <class Space>
 core_numbers_result core_numbers(Space const& space, graph::graph_view const& g) {
   detail::require_undirected(g, "core_numbers");
@@ -120,8 +121,10 @@ core_numbers_result core_numbers(Space const& space, graph::graph_view const& g)
   if (n == 0) return {};
   exec::buffer<std::uint32_t, Space> degrees(space, n);
   exec::buffer<std::uint32_t, Space> cores(space, n);
-  detail::core_peeler<Space> peeler(space);
-  peeler.run(g, degrees.data(), cores.data());
+  if constexpr (exec::has_tiles<Space>)
+    detail::core_peeler<Space>(space).run(g, degrees.data(), cores.data());
+  else
+    detail::peel_on_host(space, g, degrees.data(), cores.data());
   return detail::with_degeneracy(exec::copy_out(space, cores.data(), n));
 }
 
