@@ -14,6 +14,23 @@ INSTANTIATE_TYPED_TEST_SUITE_P(cpu, further_algorithms_test, testing::Types<exec
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, further_algorithms_test, testing::Types<simt_space>);
 #endif
 
+// The removal of one vertex allows that of more vertices than a thread of a CPU keeps to itself.
+TEST(further_algorithms, core_numbers_of_a_dense_graph) {
+  constexpr graph::vertex_id inner = 600;
+  std::vector<graph::edge> edges;
+  for (graph::vertex_id u = 0; u < inner; ++u) {
+    for (graph::vertex_id v = 0; v < u; ++v) edges.push_back({u, v});
+    edges.push_back({u, inner});
+    edges.push_back({inner + 1, u});
+  }
+  edges.push_back({inner, inner + 2});
+  std::vector<std::uint32_t> expected(inner + 3, inner);
+  expected[inner + 2] = 1;
+  graph::any_graph g(exec::make_space("cpu"), alloc::default_name, inner + 3);
+  g.insert(edges);
+  EXPECT_EQ(algorithms::core_numbers(g).core, expected);
+}
+
 TEST(further_algorithms, of_a_graph_whose_space_is_chosen_at_run_time) {
   using ids = std::vector<graph::vertex_id>;
   graph::any_graph g(exec::make_space("cpu"), alloc::default_name, 6);
