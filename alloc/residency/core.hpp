@@ -220,7 +220,8 @@ class core {
   struct eviction {
     block_number number;
     bool write_back;
-    bool takes_host;  // its host memory is new
+    bool takes_host;           // its host memory is new
+    bool is_in_place = false;  // it is mapped to its host memory
   };
   class comparison;
   class timed_check;
@@ -246,6 +247,8 @@ class core {
                                                  std::unique_ptr<exec::work_span> work, std::function<bool()> is_mine);
   void pin(use_state& u);
   void protect(block& b, bool is_usable);
+  [[nodiscard]] bool has_launch(client_state const& c) const;
+  [[nodiscard]] bool map_in_place(block const& b) noexcept;
   void unmap(block& b) noexcept;
   void map_all(client_state& c);
   void announce(use_state& u, std::span<used_block const> blocks);

@@ -59,6 +59,25 @@ void core::exchange(std::span<block_number const> numbers, exec::memory_side to,
   }
 }
 
+/// Whether a launch of the client may run at present.
+bool core::has_launch(client_state const& c) const {
+  return std::any_of(uses_.begin(), uses_.end(), [&](auto const& u) {
+    return u->work && u->owner == &c && !(u->is_finished && u->work->is_done());
+  });
+}
+
+/// Maps the host memory of a block that leaves the device if a launch of its client may run, which may access all of
+/// the client's blocks. Returns whether it has done so.
+bool core::map_in_place(block const& b) noexcept {
+  if (!has_launch(*b.owner)) return false;
+  try {
+    ranges_->map(address_of(b), {&b.host, 1}, exec::memory_side::host, {&b.device, 1}, b.is_usable);
+    return true;
+  } catch (...) {  // the next launch maps it
+    return false;
+  }
+}
+
 /// A block in host memory that no launch uses: nothing is at its address until map_all().
 void core::unmap(block& b) noexcept {
   if (!std::exchange(b.is_mapped, false)) return;
@@ -121,8 +140,9 @@ void core::move(std::vector<eviction>& chosen, std::span<block_number const> num
       if (block const& b = blocks_[chosen[i].number]; chosen[i].write_back)
         ranges_->copy(exec::memory_side::host, b.host.home, b.device.home, block_bytes());
   };
-  auto const leave = [&](eviction const& e) {
+  auto const leave = [&](eviction& e) {
     block& b = blocks_[e.number];
+    e.is_in_place = map_in_place(b);
     device_pool_.push_back(std::exchange(b.device, {}));
     b.is_changed = b.is_leaving = false;
     statistics& s = b.owner->counters;
@@ -141,7 +161,8 @@ void core::move(std::vector<eviction>& chosen, std::span<block_number const> num
     }
   };
   auto const unmap_evicted = [&] {
-    for (eviction const& e : std::span(chosen).first(evicted)) unmap(blocks_[e.number]);
+    for (eviction const& e : std::span(chosen).first(evicted))
+      if (!e.is_in_place) unmap(blocks_[e.number]);
   };
   auto const count = [&] {
     double const seconds = watch.seconds() - signature_seconds;
@@ -185,7 +206,7 @@ void core::move(std::vector<eviction>& chosen, std::span<block_number const> num
     for (std::size_t first = 0; first < chosen.size(); first += at_once) {
       ranges_->finish_copies(exec::memory_side::host);
       copy_out(first + at_once);
-      for (eviction const& e : std::span(chosen).subspan(first, std::min(at_once, chosen.size() - first))) leave(e);
+      for (eviction& e : std::span(chosen).subspan(first, std::min(at_once, chosen.size() - first))) leave(e);
       copy_in();
     }
     unmap_evicted();
@@ -457,7 +478,7 @@ void core::stage(block_number n) noexcept {
   } catch (...) {
     return;
   }
-  unmap(b);
+  if (!map_in_place(b)) unmap(b);
   device_pool_.push_back(std::exchange(b.device, {}));
   b.is_changed = false;
   --b.owner->resident;

@@ -470,6 +470,32 @@ TEST(residency, maps_evicted_blocks_late) {
   EXPECT_EQ(counts.mapped[on_host], 3u);
 }
 
+// While a launch runs, it may access all blocks of its client, whatever others evict.
+TEST(residency, running_launches_reach_blocks_that_others_evict) {
+  residency::manager<host> m(host(1), never_idle());
+  auto first = m.make_client({"first"});
+  auto second = m.make_client({"second"});
+  residency::region a = first.reserve(6 * block);
+  residency::region b = second.reserve(6 * block);
+  write_blocks(a, block, 1);
+  write_blocks(b, block, 11);
+  first.launch(nothing);
+  {
+    residency::use const running = first.use({{a, 0, block}});
+    second.launch({{b}}, nothing);
+    EXPECT_EQ(resident_blocks(a, block), 2u);
+    for (std::uint64_t i = 0; i < 6; ++i) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, a.data() + i * block, sizeof(word));
+      EXPECT_EQ(word, i + 1);
+      ++word;
+      std::memcpy(a.data() + i * block, &word, sizeof(word));
+    }
+  }
+  EXPECT_EQ((first_words<host>(a, block)), (std::vector<std::uint64_t>{2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ((first_words<host>(b, block)), (std::vector<std::uint64_t>{11, 12, 13, 14, 15, 16}));
+}
+
 // While several clients need more than there is, transfers do not hold device memory.
 TEST(residency, transfers_wait_in_host_memory_while_others_need_the_device) {
   residency::options o = never_idle();
