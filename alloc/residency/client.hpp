@@ -56,10 +56,11 @@ class client {
   /// Begins a launch of kernels that touch these ranges of the client's regions: all ranges of all regions without any.
   /// Blocks without memory get device memory as far as the budget has some, and host memory else. What is not on the
   /// device is moved there, in the order of the calls of all threads, as far as the budget allows; the rest stays in
-  /// host memory, where kernels read and write it, too. Waits for moves, and for kernels of earlier launches whose
-  /// blocks it evicts. Kernels that are enqueued on the space of the client until use::finish() belong to the launch.
-  /// Throws error(bad_argument) for a region of another client, error(out_of_memory) if the host has no memory for a
-  /// block without any. The backings may have changed then, and nothing else.
+  /// host memory, where kernels read and write it, too. Waits for moves, for kernels of earlier launches whose blocks
+  /// it evicts, and for its turn if clients compete. Kernels that are enqueued on the space of the client until
+  /// use::finish() belong to the launch. Throws error(bad_argument) for a region of another client,
+  /// error(out_of_memory) if the host has no memory for a block without any, error(device) if blocks in host memory
+  /// cannot be mapped. The backings may have changed then, and nothing else.
   [[nodiscard]] residency::use use(std::span<used_range const> ranges) {
     std::vector<detail::named_blocks> names;
     for (used_range const& u : ranges) {

@@ -403,7 +403,6 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
       stopwatch const watch;
       ranges_->copy_in(homes[i].home + at, homes[i].side, source + done, count);
       seconds += watch.seconds();
-      if (homes[i].side == exec::memory_side::device) transfer->bus_seconds += watch.seconds();
     });
   });
   statistics& counters = transfer->owner->counters;  // the region may have been freed
@@ -419,7 +418,6 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
   lock l(mutex_);
   std::shared_ptr<use_state> const transfer = begin_transfer(l, range);
   std::vector<block_number> copied;
-  stopwatch const updates_copies;
   try {
     copied.reserve(homes.size());
     for (std::size_t i = range.first; i < range.last; ++i) {
@@ -434,10 +432,7 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
       homes[i - range.first] = {b.host.home, exec::memory_side::host};
     }
     ranges_->finish_copies(exec::memory_side::host);
-    if (!copied.empty()) {
-      check_->remember(copied);
-      transfer->bus_seconds = updates_copies.seconds();
-    }
+    if (!copied.empty()) check_->remember(copied);
   } catch (...) {
     drain_copies();
     end_transfer(transfer);
@@ -451,13 +446,10 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
   copy_unlocked(l, transfer, [&] {
     auto* const target = static_cast<std::byte*>(to);
     for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {
-      if (homes[i].home == nullptr) {
+      if (homes[i].home != nullptr)
+        ranges_->copy_out(target + done, homes[i].home + at, homes[i].side, count);
+      else
         std::memset(target + done, 0, count);
-        return;
-      }
-      stopwatch const watch;
-      ranges_->copy_out(target + done, homes[i].home + at, homes[i].side, count);
-      if (homes[i].side == exec::memory_side::device) transfer->bus_seconds += watch.seconds();
     });
   });
 }

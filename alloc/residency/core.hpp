@@ -116,6 +116,7 @@ struct client_state {
   double launch_seconds = 0;    // of the last launch that is done
   time_point last_active = {};  // when a launch or a transfer began or ended last
   unsigned waiting = 0;         // launches that wait for their turn
+  unsigned uses = 0;            // launches and transfers that are not retired
   unsigned transfers = 0;       // over the bus
   std::size_t unmapped = 0;     // blocks that are not mapped
   std::size_t demand = 0;       // blocks that the last launch was to have on the device
@@ -129,7 +130,9 @@ struct client_state {
   /// The bus is so much slower than device memory that a few blocks determine the time of a launch.
   [[nodiscard]] bool lacks_room() const { return missing > demand / 32; }
   [[nodiscard]] std::size_t need() const { return std::max(needs[0], needs[1]); }
-  [[nodiscard]] bool is_busy(time_point now) const { return !is_closed && activity.age(now) <= 4; }
+  [[nodiscard]] bool is_busy(time_point now) const {
+    return !is_closed && (waiting > 0 || uses > 0 || activity.age(now) <= 4);
+  }
 };
 
 struct used_block {
@@ -149,7 +152,6 @@ struct use_state {
   std::uint64_t room = 0;                 // core::room_ when its blocks were moved
   std::size_t missing = 0;                // blocks that are in host memory for want of room
   bool takes_bus = false;                 // a transfer to or from device memory
-  double bus_seconds = 0;                 // of that
   stopwatch watch;                        // since its work began
   bool is_finished = false;
   bool is_retired = false;

@@ -65,9 +65,10 @@ time_point core::end_of_wait(client_state const& c, time_point start, double use
   time_point end{};
   for (client_state const& other : clients_) {
     if (!compete(c, other) || !precedes(other, c)) continue;
-    bool const is_busy = other.waiting > 0 || (c.lacks_room() && other.transfers > 0);
-    end = std::max(end, is_busy ? clock::now() + std::chrono::milliseconds(100)
-                                : std::min(other.last_active + duration_of(patience), last));
+    bool const copies = c.lacks_room() && other.transfers > 0;
+    end = std::max(end, other.waiting > 0 ? clock::now() + std::chrono::milliseconds(100)
+                        : copies          ? last
+                                          : std::min(other.last_active + duration_of(patience), last));
   }
   return end;
 }
@@ -158,8 +159,9 @@ void core::charge_transfer(use_state const& u) noexcept {
   client_state& c = *u.owner;
   c.last_active = clock::now();
   c.activity.note(c.last_active);
-  c.used += u.bus_seconds;
-  c.turn += u.bus_seconds;
+  double const seconds = u.takes_bus ? u.watch.seconds() : 0;
+  c.used += seconds;
+  c.turn += seconds;
   c.transfers -= u.takes_bus;
 }
 

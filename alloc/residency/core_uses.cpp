@@ -18,6 +18,7 @@ use_hint merged(use_hint a, use_hint b) {
 
 /// Counts a use in its blocks. Kernels may touch the blocks then. Throws error(device), and pins nothing.
 void core::pin(use_state& u) {
+  ++u.owner->uses;
   std::size_t pinned = 0;
   try {
     for (; pinned < u.blocks.size(); ++pinned) {
@@ -56,6 +57,7 @@ void core::announce(use_state& u, std::span<used_block const> blocks) {
 /// The end of a use: what it pinned may move, or be freed.
 void core::retire(use_state& u) noexcept {
   u.is_retired = true;
+  --u.owner->uses;
   for (launch_number const launch : u.launches) u.owner->policy->finished(launch);
   for (used_block const& used : u.blocks) {
     block& b = blocks_[used.number];
@@ -215,12 +217,9 @@ std::shared_ptr<use_state> core::begin(lock& l, client_state* c, std::span<named
     count_use(*c);
     announce(*u, u->blocks);
     u->room = room_;
-    stopwatch const watch;
     std::size_t const moved_before = c->counters.moved_in_bytes;
-    double const created_before = create_seconds_;
-    double const waited = move_in(l, *u);
-    double const created = create_seconds_ - created_before;  // only the first time
-    charge_moves(*c, watch.seconds() - waited - created, (c->counters.moved_in_bytes - moved_before) / block_bytes());
+    double const seconds = move_in(l, *u);
+    charge_moves(*c, seconds, (c->counters.moved_in_bytes - moved_before) / block_bytes());
     map_all(*c);
     c->demand = static_cast<std::size_t>(std::count_if(u->blocks.begin(), u->blocks.end(),
                                                        [](used_block const& b) { return b.hint != use_hint::once; }));

@@ -23,7 +23,8 @@ namespace wyrm::alloc::residency {
 template <class Space>
 class manager {
  public:
-  /// Throws error(bad_argument) without a budget, or for a block size that the space does not have.
+  /// Throws error(bad_argument) without a budget, or for a block size that the space does not have, and
+  /// error(out_of_memory) if the host has less memory than options.prepared_host_bytes.
   manager(Space const& space, options const& o)
       : space_(space), core_(std::make_shared<detail::core>(make_block_ranges(space, o.block_bytes), o)) {
     if (o.idle_fetch) worker_ = std::thread([this] { work(); });
