@@ -97,10 +97,12 @@ void core::map_all(client_state& c) {
 
 /// Before the memory of copies that were given up is used again.
 void core::drain_copies() noexcept {
-  for (exec::memory_side const side : {exec::memory_side::device, exec::memory_side::host}) try {
+  for (exec::memory_side const side : {exec::memory_side::device, exec::memory_side::host}) {
+    try {
       ranges_->finish_copies(side);
     } catch (error const&) {  // what they copied to is not used
     }
+  }
 }
 
 /// Takes up to `blocks` victims of a client from its policy. move() must follow.
@@ -240,8 +242,8 @@ void core::move(std::vector<eviction>& chosen, std::span<block_number const> num
 /// Otherwise blocks would move in whenever an operation has freed its arrays, and out for those of the next one.
 std::size_t core::kept_for_arrays() const { return std::max({most_arrays_[0], most_arrays_[1], arrays_}) - arrays_; }
 
-/// Acquires memory for more device blocks, and puts them into the pool. may_wait: the budget may
-/// ask others for memory, and wait. Returns how many blocks it acquired.
+/// Acquires memory for more device blocks, and puts them into the pool. may_wait: the budget may ask others for memory,
+/// and wait. Returns how many blocks it acquired.
 std::size_t core::grow(std::size_t blocks, bool may_wait) {
   if (blocks == 0 || options_.budget->wanted_back() > 0) return 0;
   std::size_t const limit = options_.budget->limit();
@@ -276,7 +278,7 @@ std::size_t core::grow(std::size_t blocks, bool may_wait) {
 
 /// The client whose block goes next: of those with the lowest priority, at most `priority`, the one for which memory
 /// times age is largest, see activity. `claim` is what the client that needs room adds to its memory. An idle client
-/// loses its memory step by step, and a busy one that takes everything evicts its own blocks.
+/// loses its memory step by step, and a busy one that takes everything first evicts what it does not use itself.
 client_state* core::victim_client(int priority, client_state const* claimant, std::size_t claim, time_point now) {
   client_state* best = nullptr;
   auto const weight = [&](client_state const& c) {
