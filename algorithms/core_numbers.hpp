@@ -121,10 +121,12 @@ core_numbers_result core_numbers(Space const& space, graph::graph_view const& g)
   if (n == 0) return {};
   exec::buffer<std::uint32_t, Space> degrees(space, n);
   exec::buffer<std::uint32_t, Space> cores(space, n);
-  if constexpr (exec::has_tiles<Space>)
+  if constexpr (exec::has_tiles<Space>) {
     detail::core_peeler<Space>(space).run(g, degrees.data(), cores.data());
-  else
+  } else {
+    exec::for_each(space, n, detail::count_others{g, degrees.data()});
     detail::peel_on_host(space, g, degrees.data(), cores.data());
+  }
   return detail::with_degeneracy(exec::copy_out(space, cores.data(), n));
 }
 

@@ -54,23 +54,6 @@ class list_writer {
 // A page is prefetched so many vertices before it is read.
 inline constexpr std::size_t peel_ahead = 8;
 
-/// The numbers of neighbours of the vertices of a range, without self-loops.
-struct count_others_on_host {
-  static constexpr std::size_t grain = 1;
-  static constexpr std::size_t range = 1024;
-  graph::graph_view g;
-  std::uint32_t* degrees;
-  template <class Tile>
-  void operator()(Tile const&, std::size_t i) const {
-    std::size_t const end = std::min<std::size_t>((i + 1) * range, g.vertices());
-    for (std::size_t v = i * range; v < end; ++v) {
-      if (v + peel_ahead < end) __builtin_prefetch(g.neighbours(static_cast<graph::vertex_id>(v + peel_ahead)).begin());
-      graph::neighbour_list const all = g.neighbours(static_cast<graph::vertex_id>(v));
-      degrees[v] = all.size - (graph::contains(all, static_cast<graph::vertex_id>(v)) ? 1u : 0u);
-    }
-  }
-};
-
 /// Splits a range of the vertices that remained before k: those with k neighbours are removed. The others have more,
 /// or were removed before.
 struct find_removable {
@@ -143,7 +126,8 @@ struct peel_range {
   }
 };
 
-/// Writes the core numbers of an undirected graph with at least one vertex. degrees: scratch, one number per vertex.
+/// Writes the core numbers of an undirected graph. degrees: for each vertex, the number of its neighbours other than
+/// itself; they are lost.
 /// O(vertices + arcs), and each vertex is read for each k up to its own at most. Scratch: 12 bytes per vertex.
 template <class Space>
 void peel_on_host(Space const& space, graph::graph_view const& g, std::uint32_t* degrees, std::uint32_t* cores) {
@@ -154,7 +138,6 @@ void peel_on_host(Space const& space, graph::graph_view const& g, std::uint32_t*
   exec::buffer<graph::vertex_id, Space> queue(space, n);
   exec::buffer<graph::vertex_id, Space> lists[2] = {exec::buffer<graph::vertex_id, Space>(space, n),
                                                     exec::buffer<graph::vertex_id, Space>(space, n)};
-  in_ranges(n, count_others_on_host{g, degrees});
   graph::vertex_id const* items = nullptr;
   std::size_t count = n;
   std::uint32_t k = 0;

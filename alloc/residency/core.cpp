@@ -392,9 +392,6 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
     b.written_at = last_transfer_;
     homes[i - range.first] = place_of(b);
   }
-  bool const is_on_host =
-      std::none_of(homes.begin(), homes.end(), [](place const& p) { return p.side == exec::memory_side::device; });
-  if (is_on_host) transfer->owner->transfers -= std::exchange(transfer->takes_bus, false);
   announce_transfer(transfer);
   double seconds = 0;
   copy_unlocked(l, transfer, [&] {
@@ -455,8 +452,12 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
 }
 
 void core::announce_transfer(std::shared_ptr<use_state> const& transfer) {
+  std::vector<used_block> const& blocks = transfer->blocks;
+  transfer->takes_bus = std::any_of(blocks.begin(), blocks.end(),
+                                    [&](used_block const& b) -> bool { return !!blocks_[b.number].device; });
+  transfer->owner->transfers += transfer->takes_bus;
   try {
-    announce(*transfer, transfer->blocks);
+    announce(*transfer, blocks);
   } catch (...) {
     end_transfer(transfer);
     throw;

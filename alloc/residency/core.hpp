@@ -281,7 +281,7 @@ class core {
   void refuse_to_wait_for_itself(client_state const& c, char const* what) const;
   void await_turn(lock& l, client_state& c);
   void charge(use_state const& u) noexcept;
-  void count_transfer(use_state const& u);
+  void count_transfer(client_state& c);
   void charge_transfer(use_state const& u) noexcept;
   [[nodiscard]] std::size_t fair_share(time_point now) const;
   void charge_moves(client_state& c, double seconds, std::size_t blocks) noexcept;

@@ -326,7 +326,7 @@ void core::choose_among_clients(std::size_t blocks, int priority, client_state c
 }
 
 /// Brings up to `blocks` free device blocks for a client into the pool, by growth and by evictions, and loads as many
-/// of `loads` into them. Returns how many it may take, and how many it has loaded.
+/// of `loads` into them. Returns how many it may take from the pool then.
 std::size_t core::make_room(client_state& c, std::size_t blocks, std::span<block_number const> loads) {
   std::size_t const most = c.options.limit / block_bytes();
   std::size_t wanted = std::min(blocks, most);
@@ -344,7 +344,7 @@ std::size_t core::make_room(client_state& c, std::size_t blocks, std::span<block
     loads = loads.first(std::min({loads.size(), wanted, have, device_pool_.size() + chosen.size()}));
     return std::vector(loads.begin(), loads.end());
   });
-  return loads.empty() ? std::min({wanted, have, device_pool_.size()}) : loads.size();
+  return std::min({wanted, have, device_pool_.size()});
 }
 
 /// Whether a client could load another block. Makes the room.

@@ -147,13 +147,11 @@ void core::charge(use_state const& u) noexcept {
   c.turn += c.launch_seconds * std::max(memory, 1.0 / 16);
 }
 
-/// A transfer begins or ends. What it copies within host memory takes neither the device nor the bus.
-void core::count_transfer(use_state const& u) {
-  client_state& c = *u.owner;
+/// A transfer begins or ends. One within host memory takes neither the device nor the bus.
+void core::count_transfer(client_state& c) {
   c.activity.note(clock::now());
   c.turn = std::max(c.turn, turn_);
   if (!has_competitor(c)) turn_ = c.turn;
-  c.transfers += u.takes_bus;
 }
 void core::charge_transfer(use_state const& u) noexcept {
   client_state& c = *u.owner;

@@ -325,9 +325,7 @@ std::shared_ptr<use_state> core::begin_transfer(lock& l, named_blocks const& ran
     retire(*u);
     throw;
   }
-  u->takes_bus = std::any_of(u->blocks.begin(), u->blocks.end(),
-                             [&](used_block const& b) -> bool { return !!blocks_[b.number].device; });
-  count_transfer(*u);
+  count_transfer(*u->owner);
   return u;
 }
 
