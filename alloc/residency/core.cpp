@@ -43,6 +43,11 @@ struct place {
 place place_of(block const& b) {
   return b.device ? place{b.device.home, exec::memory_side::device} : place{b.host.home, exec::memory_side::host};
 }
+/// Counts a transfer, which the program would also make if it ran alone.
+void count_effective(statistics& s, double seconds) {
+  s.move_seconds += seconds;
+  s.effective_move_seconds += seconds;
+}
 }  // namespace
 
 /// Compares a block with its copy in host memory, byte by byte. Without a copy, or where the host cannot read the
@@ -364,10 +369,11 @@ void core::commit(region_state* r, std::size_t from, std::size_t to) {
   back({&range, 1});
 }
 
-/// Whether a transfer of [offset, offset + bytes) has all bytes of the i-th block of a region.
-bool core::is_whole(region_state const& r, std::size_t i, std::size_t offset, std::size_t bytes) const {
+/// The bytes of the i-th block of a region, if a transfer of [offset, offset + bytes) has all of them; else 0.
+std::size_t core::whole_block(region_state const& r, std::size_t i, std::size_t offset, std::size_t bytes) const {
   std::size_t const begin = i * block_bytes();
-  return offset <= begin && offset + bytes >= std::min(begin + block_bytes(), r.bytes);
+  std::size_t const end = std::min(begin + block_bytes(), r.bytes);
+  return offset <= begin && offset + bytes >= end ? end - begin : 0;
 }
 
 void core::write(region_state* r, std::size_t offset, void const* from, std::size_t bytes) {
@@ -382,9 +388,9 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
   for (std::size_t i = range.first; i < range.last; ++i) {
     block_number const n = r->blocks[i];
     block& b = blocks_[n];
-    if (is_whole(*r, i, offset, bytes)) {
+    if (std::size_t const whole = whole_block(*r, i, offset, bytes); whole > 0) {
       if (!b.device && b.was_loaded) r->owner->policy->overwritten(n);
-      if (b.device && is_staged) stage(n);
+      if (b.device && is_staged && is_worth_a_move(whole)) stage(n);
       if (!b.device) b.object = static_cast<object_number>(last_transfer_);
     }
     b.has_contents = true;
@@ -400,11 +406,10 @@ void core::write(region_state* r, std::size_t offset, void const* from, std::siz
       stopwatch const watch;
       ranges_->copy_in(homes[i].home + at, homes[i].side, source + done, count);
       seconds += watch.seconds();
+      if (homes[i].side == exec::memory_side::device) transfer->bus_seconds += watch.seconds();
     });
   });
-  statistics& counters = transfer->owner->counters;  // the region may have been freed
-  counters.move_seconds += seconds;
-  counters.effective_move_seconds += seconds;
+  count_effective(transfer->owner->counters, seconds);  // the region may have been freed
 }
 
 void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes) {
@@ -416,6 +421,7 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
   std::shared_ptr<use_state> const transfer = begin_transfer(l, range);
   std::vector<block_number> copied;
   try {
+    stopwatch const watch;
     copied.reserve(homes.size());
     for (std::size_t i = range.first; i < range.last; ++i) {
       block_number const n = r->blocks[i];
@@ -423,13 +429,16 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
       block const& b = blocks_[n];
       homes[i - range.first] = place_of(b);
       // Another reader may be reading the copy.
-      if (!is_whole(*r, i, offset, bytes) || !b.device || !b.host || b.users > 1) continue;
+      if (!is_worth_a_move(whole_block(*r, i, offset, bytes)) || !b.device || !b.host || b.users > 1) continue;
       ranges_->copy(exec::memory_side::host, b.host.home, b.device.home, block_bytes());
       copied.push_back(n);
       homes[i - range.first] = {b.host.home, exec::memory_side::host};
     }
     ranges_->finish_copies(exec::memory_side::host);
-    if (!copied.empty()) check_->remember(copied);
+    if (!copied.empty()) {
+      check_->remember(copied);
+      transfer->bus_seconds = watch.seconds();
+    }
   } catch (...) {
     drain_copies();
     end_transfer(transfer);
@@ -440,15 +449,20 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
     blocks_[n].is_stale = false;
   }
   announce_transfer(transfer);
+  double seconds = transfer->bus_seconds;
   copy_unlocked(l, transfer, [&] {
     auto* const target = static_cast<std::byte*>(to);
     for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {
+      stopwatch const watch;
       if (homes[i].home != nullptr)
         ranges_->copy_out(target + done, homes[i].home + at, homes[i].side, count);
       else
         std::memset(target + done, 0, count);
+      seconds += watch.seconds();
+      if (homes[i].side == exec::memory_side::device) transfer->bus_seconds += watch.seconds();
     });
   });
+  count_effective(transfer->owner->counters, seconds);
 }
 
 void core::announce_transfer(std::shared_ptr<use_state> const& transfer) {

@@ -113,6 +113,7 @@ struct client_state {
   double used = 0;              // seconds of the device, and of the bus to it
   double turn = 0;              // the same times memory, see charge()
   double kept_until = 0;        // the client keeps its turn until `used` has this value
+  time_point kept_time = {};    // so long others wait for what it does next
   double launch_seconds = 0;    // of the last launch that is done
   time_point last_active = {};  // when a launch or a transfer began or ended last
   unsigned waiting = 0;         // launches that wait for their turn
@@ -152,6 +153,7 @@ struct use_state {
   std::uint64_t room = 0;                 // core::room_ when its blocks were moved
   std::size_t missing = 0;                // blocks that are in host memory for want of room
   bool takes_bus = false;                 // a transfer to or from device memory
+  double bus_seconds = 0;                 // of its copies
   stopwatch watch;                        // since its work began
   bool is_finished = false;
   bool is_retired = false;
@@ -258,7 +260,10 @@ class core {
   void retire(use_state& u) noexcept;
   void collect() noexcept;
   void wait_until_unpinned(lock& l, named_blocks const& range);
-  [[nodiscard]] bool is_whole(region_state const& r, std::size_t i, std::size_t offset, std::size_t bytes) const;
+  [[nodiscard]] std::size_t whole_block(region_state const& r, std::size_t i, std::size_t offset,
+                                        std::size_t bytes) const;
+  /// Whether a transfer of all `bytes` of a block costs more than the move of a block that it saves.
+  [[nodiscard]] bool is_worth_a_move(std::size_t bytes) const { return bytes >= block_bytes() / 2; }
   [[nodiscard]] std::shared_ptr<use_state> begin_transfer(lock& l, named_blocks const& range);
   void announce_transfer(std::shared_ptr<use_state> const& transfer);
   void end_transfer(std::shared_ptr<use_state> const& u) noexcept;
@@ -284,13 +289,15 @@ class core {
   void count_transfer(client_state& c);
   void charge_transfer(use_state const& u) noexcept;
   [[nodiscard]] std::size_t fair_share(time_point now) const;
-  void charge_moves(client_state& c, double seconds, std::size_t blocks) noexcept;
+  void charge_moves(client_state& c, double seconds, std::size_t blocks, bool has_taken) noexcept;
 
   // Moves
   [[nodiscard]] double move_in(lock& l, use_state& u);
   [[nodiscard]] std::vector<used_block> missing_blocks(use_state const& u) const;
   std::size_t make_room(client_state& c, std::size_t blocks, std::span<block_number const> loads = {});
   void make_room_for_new(client_state& c, std::span<named_blocks const> names);
+  template <class F>
+  [[nodiscard]] double seconds_of_moves(F const& f) const;
   [[nodiscard]] bool has_room(client_state& c);
   void await_other_use(lock& l, use_state const& u);
   [[nodiscard]] std::size_t grow(std::size_t blocks, bool may_wait);
@@ -328,6 +335,7 @@ class core {
   std::size_t last_taken_ = 0;     // the block whose copy take_host() has taken last
   std::size_t device_blocks_ = 0;  // acquired from the budget
   bool others_have_rest_ = false;  // the budget had less than the last request
+  std::size_t taken_ = 0;          // blocks that clients have evicted of others, so far
   std::size_t host_blocks_ = 0;
   std::size_t arrays_ = 0;                      // bytes, of all clients
   std::size_t most_arrays_[2] = {};             // of the present and the last period of `period` uses

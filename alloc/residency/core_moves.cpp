@@ -317,6 +317,7 @@ void core::choose_among_clients(std::size_t blocks, int priority, client_state c
     client_state* const from = victim_client(priority, claimant, claim + 1, now);
     if (from == nullptr) return;
     if (choose(*from, 1, chosen) > 0) {
+      taken_ += claimant != nullptr && from != claimant;
       --blocks;
       ++claim;
       continue;
@@ -357,6 +358,15 @@ bool core::has_room(client_state& c) {
   }
 }
 
+/// How long f() moves blocks, without the creation of host memory, which is only necessary the first time.
+template <class F>
+double core::seconds_of_moves(F const& f) const {
+  stopwatch const watch;
+  double const created_before = create_seconds_;
+  f();
+  return watch.seconds() - (create_seconds_ - created_before);
+}
+
 /// Makes room for what a launch names and has no memory yet, so that it gets device memory at once.
 void core::make_room_for_new(client_state& c, std::span<named_blocks const> names) {
   if (options_.lazy_transfers) return;
@@ -382,8 +392,11 @@ void core::make_room_for_new(client_state& c, std::span<named_blocks const> name
       for (block_number const n : pinned) --blocks[n].users;
     }
   } const scope(blocks_, resident);
+  std::size_t const taken_before = taken_;
   try {
-    (void)make_room(c, static_cast<std::size_t>(last - unbacked_at.begin()));
+    double const seconds =
+        seconds_of_moves([&] { (void)make_room(c, static_cast<std::size_t>(last - unbacked_at.begin())); });
+    charge_moves(c, seconds, 0, taken_ > taken_before);
   } catch (error const& failed) {
     if (failed.code() != error_code::out_of_memory) throw;
     ++c.counters.failed_moves;
@@ -392,16 +405,9 @@ void core::make_room_for_new(client_state& c, std::span<named_blocks const> name
 
 /// Moves what a use names to the device, as far as there is room. Waits for launches that are finished but not done if
 /// their blocks are room, or if there is room for blocks that they use in place. Returns how long it has moved
-/// blocks, without the creation of host memory, which is only necessary the first time.
+/// blocks.
 double core::move_in(lock& l, use_state& u) {
   double seconds = 0;
-  auto const timed = [&](auto const& f) {
-    stopwatch const watch;
-    double const created_before = create_seconds_;
-    auto const result = f();
-    seconds += watch.seconds() - (create_seconds_ - created_before);
-    return result;
-  };
   for (;;) {
     std::vector<used_block> wanted;
     bool is_used_in_place = false;
@@ -418,7 +424,7 @@ double core::move_in(lock& l, use_state& u) {
     try {
       std::vector<block_number> numbers;
       for (used_block const& b : wanted) numbers.push_back(b.number);
-      (void)timed([&] { return make_room(*u.owner, all, numbers); });
+      seconds += seconds_of_moves([&] { (void)make_room(*u.owner, all, numbers); });
     } catch (error const& failed) {
       if (failed.code() != error_code::out_of_memory) throw;
       ++u.owner->counters.failed_moves;
@@ -430,7 +436,9 @@ double core::move_in(lock& l, use_state& u) {
       await_other_use(l, u);
       continue;
     }
-    if (wanted.size() == all && !(is_used_in_place && timed([&] { return has_room(*u.owner); }))) return seconds;
+    bool has_more = false;
+    if (wanted.size() == all && is_used_in_place) seconds += seconds_of_moves([&] { has_more = has_room(*u.owner); });
+    if (wanted.size() == all && !has_more) return seconds;
     auto const earlier = std::find_if(uses_.begin(), uses_.end(), [&](auto const& other) {
       return other.get() != &u && other->is_finished && other->work;
     });

@@ -7,6 +7,7 @@
 //   (start-time fair queueing, in time times memory), see await_turn(). Transfers over the bus and moves count as well.
 // - A launch takes the room that it needs from any client, and its client then keeps the turn for as long as that took.
 //   So at least half of the time goes into launches.
+// - A launch does not begin while another client is still enqueuing one, whose blocks could not be evicted.
 // - Transfers go to host memory, so that they hold no device memory while another client has its turn.
 #include <algorithm>
 #include <cmath>
@@ -66,10 +67,16 @@ time_point core::end_of_wait(client_state const& c, time_point start, double use
   for (client_state const& other : clients_) {
     if (!compete(c, other) || !precedes(other, c)) continue;
     bool const copies = c.lacks_room() && other.transfers > 0;
+    time_point const latest = other.used < other.kept_until ? std::max(last, other.kept_time) : last;
     end = std::max(end, other.waiting > 0 ? clock::now() + std::chrono::milliseconds(100)
-                        : copies          ? last
-                                          : std::min(other.last_active + duration_of(patience), last));
+                        : copies          ? latest
+                                          : std::min(other.last_active + duration_of(patience), latest));
   }
+  auto const is_enqueuing = [&](std::shared_ptr<use_state> const& u) {
+    return u->work && !u->is_finished && compete(c, *u->owner) && !u->is_mine();
+  };
+  if (std::any_of(uses_.begin(), uses_.end(), is_enqueuing))
+    end = std::max(end, start + std::max<clock::duration>(duration_of(patience), std::chrono::milliseconds(1)));
   return end;
 }
 double core::used_by_competitors(client_state const& c) const {
@@ -147,7 +154,8 @@ void core::charge(use_state const& u) noexcept {
   c.turn += c.launch_seconds * std::max(memory, 1.0 / 16);
 }
 
-/// A transfer begins or ends. One within host memory takes neither the device nor the bus.
+/// A transfer begins or ends. Counts its time on the bus, but not how long it waits for the mutex, or copies within
+/// host memory.
 void core::count_transfer(client_state& c) {
   c.activity.note(clock::now());
   c.turn = std::max(c.turn, turn_);
@@ -157,9 +165,8 @@ void core::charge_transfer(use_state const& u) noexcept {
   client_state& c = *u.owner;
   c.last_active = clock::now();
   c.activity.note(c.last_active);
-  double const seconds = u.takes_bus ? u.watch.seconds() : 0;
-  c.used += seconds;
-  c.turn += seconds;
+  c.used += u.bus_seconds;
+  c.turn += u.bus_seconds;
   c.transfers -= u.takes_bus;
 }
 
@@ -179,14 +186,17 @@ std::size_t core::fair_share(time_point now) const {
   return device_blocks_ / static_cast<std::size_t>(std::max<std::ptrdiff_t>(busy, 1));
 }
 
-/// After the moves for a launch, which took so long: its client keeps its turn for as long again.
-void core::charge_moves(client_state& c, double seconds, std::size_t blocks) noexcept {
+/// After moves for a launch, which took so long, and loaded this number of blocks. has_taken: blocks of other clients
+/// were evicted for that. Then the client keeps its turn for as long again.
+void core::charge_moves(client_state& c, double seconds, std::size_t blocks, bool has_taken) noexcept {
   c.used += seconds;
   c.turn += seconds;
-  if (blocks == 0) return;
-  move_seconds_ = (move_seconds_ + seconds / static_cast<double>(blocks)) / 2;
-  for (client_state& other : clients_) other.kept_until = 0;
-  c.kept_until = c.used + seconds;
+  if (blocks > 0) move_seconds_ = (move_seconds_ + seconds / static_cast<double>(blocks)) / 2;
+  if (!has_taken) return;
+  for (client_state& other : clients_)
+    if (&other != &c) other.kept_until = 0;
+  c.kept_until = std::max(c.kept_until, c.used + seconds);
+  c.kept_time = std::max(c.kept_time, clock::now() + duration_of(seconds));
 }
 
 }  // namespace wyrm::alloc::residency::detail

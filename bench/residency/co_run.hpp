@@ -32,15 +32,22 @@ template <class Space>
   return std::clamp(device / 64 / step * step, step, std::max(step, std::size_t{16} << 20));
 }
 
-/// `space`: for the signatures, where the host cannot read device memory. in_place: as residency::options.
+/// How a manager of the benchmark moves blocks: as residency::options.
+struct moving {
+  bool in_place = true;
+  bool lazy_transfers = false;
+};
+
+/// `space`: for the signatures, where the host cannot read device memory.
 template <class Space>
 [[nodiscard]] residency::options manager_options(Space const& space, std::string const& policy, std::size_t budget,
-                                                 std::size_t block, bool in_place) {
+                                                 std::size_t block, moving how) {
   residency::options o;
   o.budget = std::make_shared<residency::fixed_budget>(budget);
   o.block_bytes = block;
   o.make_policy = [policy] { return residency::make_policy(policy); };
-  o.in_place = in_place;
+  o.in_place = how.in_place;
+  o.lazy_transfers = how.lazy_transfers;
   o.pooled_host_bytes = residency::unlimited;  // making blocks of host memory is not what is measured
   o.prepared_host_bytes = 2 * budget;          // of two programs that each need nearly all of the device memory
   if constexpr (!std::is_base_of_v<exec::host_space, Space>)
@@ -53,10 +60,10 @@ template <class Space>
 class shared_device {
  public:
   shared_device(std::array<Space, 3> const& spaces, std::string const& policy, std::size_t budget, std::size_t block,
-                bool in_place = true)
+                moving how = {})
       : spaces_(spaces),
         is_base_(policy == residency::gdm_base::name),
-        manager_(spaces[0], manager_options(spaces[2], policy, budget, block, in_place)) {}
+        manager_(spaces[0], manager_options(spaces[2], policy, budget, block, how)) {}
 
   [[nodiscard]] residency::client<Space> make_client(unsigned number) {
     return manager_.make_client({.name = "program " + std::to_string(number)}, spaces_[number]);

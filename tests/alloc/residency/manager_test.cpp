@@ -590,6 +590,35 @@ TEST(residency, whole_transfers_go_to_host_memory) {
   EXPECT_EQ((first_words<host>(r, block)), (std::vector<std::uint64_t>{8, 9}));
 }
 
+// A transfer of a few bytes, though of all of a region, moves no block, neither to host memory nor for a copy.
+TEST(residency, small_transfers_move_nothing) {
+  residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(2 * block), block));
+  auto c = m.make_client({"c"});
+  auto other = m.make_client({"other"});
+  residency::region small = c.reserve(sizeof(std::uint64_t));
+  residency::region half = c.reserve(block / 2);
+  std::vector<std::uint64_t> words(block / 2 / sizeof(std::uint64_t), 1);
+  small.write(0, words.data(), small.bytes());
+  half.write(0, words.data(), half.bytes());
+  c.launch([&](auto const&) {
+    for (residency::region const* r : {&small, &half}) ++*reinterpret_cast<std::uint64_t*>(r->data());
+  });
+  for (residency::region* const r : {&small, &half}) {
+    r->read(0, words.data(), r->bytes());
+    EXPECT_EQ(words[0], 2u);
+  }
+  residency::region all = other.reserve(2 * block);
+  write_blocks(all, block, 5);
+  other.launch(nothing);
+  EXPECT_EQ(c.counters().dirty_evictions, 1u);
+  EXPECT_EQ(c.counters().clean_evictions, 1u);  // its copy is of the transfer
+  c.launch(nothing);
+  small.write(0, words.data(), small.bytes());
+  half.write(0, words.data(), half.bytes());
+  EXPECT_TRUE(small.is_resident(0));
+  EXPECT_FALSE(half.is_resident(0));
+}
+
 TEST(residency, limits_and_priorities) {
   auto const budget = std::make_shared<elastic_budget>(6 * block);
   residency::options o = options_with(budget, block);
@@ -802,6 +831,31 @@ TEST(residency, clients_take_turns) {
   }
   EXPECT_GT(before, 2u);  // for 12 blocks it is charged six times as much
   EXPECT_LT(before, 100u);
+}
+
+// Blocks of a launch that another thread is enqueuing cannot be evicted, so the next one waits for that, but not for
+// ever.
+TEST(residency, launches_wait_until_others_are_enqueued) {
+  residency::manager<slow_space> m(slow_space(16), never_idle());
+  auto first = m.make_client({"first"});
+  auto second = m.make_client({"second"});
+  residency::region a = first.reserve(8 * block);
+  residency::region b = second.reserve(8 * block);
+  write_blocks(a, block, 1);
+  write_blocks(b, block, 11);
+  second.launch(nothing);
+  for (bool const is_short : {true, false}) {
+    first.launch(nothing);
+    std::size_t found = 0;
+    std::optional<residency::use> enqueuing(first.use());
+    std::jthread other([&] { second.launch([&](auto const&) { found = resident_blocks(b, block); }); });
+    if (is_short) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      enqueuing.reset();
+    }
+    other.join();  // waits up to 2 s
+    EXPECT_EQ(found, is_short ? 8u : 0u);
+  }
 }
 
 // Clients that each need all of the memory have it in turn.
