@@ -291,17 +291,18 @@ class rw_malloc_ref : detail::unit_runs {
     std::uint64_t const first = all_words.first;
     std::uint64_t const end = std::uint64_t{n} * (detail::units_per_chunk / 64);
     run const here = t.size() == 1 ? first_fit(all_words, end, units) : longest_run(t, all_words, mine, words, end);
+    rw_malloc_ref const self = *this;  // in registers, as in first_fit()
 
     bool const fits = asks && units <= here.units;
     std::uint32_t const before = exec::sum_below(t, fits ? units : 0);
     bool const served = fits && before + units <= here.units;
     std::uint32_t const all = exec::sum(t, served ? units : 0);
     if (all == 0) return probe_result::no_fit;
-    if (!claim_units(t, first, mine, words, here.at, all)) return probe_result::lost_race;
+    if (!self.claim_units(t, first, mine, words, here.at, all)) return probe_result::lost_race;
     if (served) {
       std::uint64_t const unit = first * 64 + here.at + before;
-      ends((unit + units - 1) / 64).fetch_or(bit(unit + units - 1), exec::relaxed);
-      result = address(unit);
+      self.ends((unit + units - 1) / 64).fetch_or(bit(unit + units - 1), exec::relaxed);
+      result = self.address(unit);
       asks = false;
     }
     return probe_result::served;

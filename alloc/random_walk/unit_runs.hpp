@@ -121,7 +121,6 @@ class unit_runs {
   [[nodiscard]] WYRM_NOINLINE WYRM_HD run first_fit(range const all_words, std::uint64_t end,
                                                     std::uint32_t units) const {
     constexpr std::uint32_t at_once = 8;
-    static_assert(units_per_chunk % (at_once * 64) == 0, "a chunk would begin between words of one load");
     unit_runs const self = *this;  // in registers: the compiler reads members again after each load of a word
     std::uint64_t const first = all_words.first;
     std::uint64_t const behind = first + all_words.words;
@@ -130,8 +129,8 @@ class unit_runs {
     for (std::uint32_t i = 0; i < words; i += at_once) {
       std::uint64_t free[at_once];
       for (std::uint32_t k = 0; k < at_once; ++k) free[k] = self.used().read(first + (i + k < words ? i + k : i));
-      if (before > 0 && !self.are_neighbours(first + i)) before = 0;
       for (std::uint32_t k = 0; k < at_once && i + k < words; ++k) {
+        if (before > 0 && !self.are_neighbours(first + i + k)) before = 0;
         if (free[k] == 0) {
           before = 0;
           continue;

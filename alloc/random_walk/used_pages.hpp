@@ -6,7 +6,8 @@
 // Why no page is allocated twice, and none is lost:
 //  - Flags: a thread sets a flag by an atomic exchange. Of all threads that exchange it, one finds it clear, and owns
 //    the page. The owner clears the flag by a plain store. This store overwrites no other change: other threads only
-//    exchange the flag with "used", which is already its value.
+//    exchange the flag with "used", which is already its value. The owner of all pages of a word of a bitmap may clear
+//    it in the same way: other threads only set bits that are set.
 //  - A bitmap without a LockMap: a thread sets bits by an atomic OR. The result shows which of them were clear; the
 //    thread owns exactly these pages. The owner of a page clears its bit by an atomic AND. The OR acts as the lock.
 //  - A bitmap with a LockMap (Algorithm 2, where the holder of the lock writes the word back by a store): a search sets
@@ -17,7 +18,7 @@
 //    for a lock: a search treats a word that another thread has locked as full. Sweeps take no locks, because searches
 //    could keep a word locked forever. In a sweep the OR determines which thread owns a page, as without a LockMap.
 // All accesses of the previous owner of a page happen before those of the next owner: clearing releases, setting
-// acquires, and every change in between is a read-modify-write of the same word.
+// acquires, and every change in between is a read-modify-write of the same word, or a store by the owner of all pages.
 #pragma once
 
 #include <cstdint>
@@ -111,7 +112,10 @@ class used_bits_ref {
     if (pages != 0) at(p).fetch_and(static_cast<Word>(~pages), exec::release);
   }
   WYRM_HD void clear_after_fence(std::uint64_t p, Word pages) const {
-    if (pages != 0) at(p).fetch_and(static_cast<Word>(~pages), exec::after_fence);
+    if (pages == static_cast<Word>(~Word{0}))
+      at(p).store(0, exec::after_fence);
+    else if (pages != 0)
+      at(p).fetch_and(static_cast<Word>(~pages), exec::after_fence);
   }
 
  private:
