@@ -436,8 +436,9 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
     }
     ranges_->finish_copies(exec::memory_side::host);
     if (!copied.empty()) {
-      check_->remember(copied);
       transfer->bus_seconds = watch.seconds();
+      check_->remember(copied);
+      transfer->owner->counters.signature_seconds += watch.seconds() - transfer->bus_seconds;
     }
   } catch (...) {
     drain_copies();
@@ -449,7 +450,8 @@ void core::read(region_state* r, std::size_t offset, void* to, std::size_t bytes
     blocks_[n].is_stale = false;
   }
   announce_transfer(transfer);
-  double seconds = transfer->bus_seconds;
+  transfer->owner->counters.move_seconds += transfer->bus_seconds;
+  double seconds = 0;
   copy_unlocked(l, transfer, [&] {
     auto* const target = static_cast<std::byte*>(to);
     for_each_part(range, offset, bytes, [&](std::size_t i, std::size_t at, std::size_t done, std::size_t count) {

@@ -113,7 +113,8 @@ struct client_state {
   double used = 0;              // seconds of the device, and of the bus to it
   double turn = 0;              // the same times memory, see charge()
   double kept_until = 0;        // the client keeps its turn until `used` has this value
-  time_point kept_time = {};    // so long others wait for what it does next
+  time_point kept_time = {};    // and at most until this time
+  std::size_t taken = 0;        // blocks of other clients that were evicted for this one
   double launch_seconds = 0;    // of the last launch that is done
   time_point last_active = {};  // when a launch or a transfer began or ended last
   unsigned waiting = 0;         // launches that wait for their turn
@@ -131,6 +132,7 @@ struct client_state {
   /// The bus is so much slower than device memory that a few blocks determine the time of a launch.
   [[nodiscard]] bool lacks_room() const { return missing > demand / 32; }
   [[nodiscard]] std::size_t need() const { return std::max(needs[0], needs[1]); }
+  [[nodiscard]] bool keeps_turn(time_point now) const { return used < kept_until && now < kept_time; }
   [[nodiscard]] bool is_busy(time_point now) const {
     return !is_closed && (waiting > 0 || uses > 0 || activity.age(now) <= 4);
   }
@@ -278,10 +280,12 @@ class core {
   [[nodiscard]] bool stages() const;
   [[nodiscard]] bool is_contended() const;
   [[nodiscard]] bool compete(client_state const& a, client_state const& b) const;
-  [[nodiscard]] static bool precedes(client_state const& a, client_state const& b);
+  [[nodiscard]] static bool precedes(client_state const& a, client_state const& b, time_point now);
   [[nodiscard]] bool has_competitor(client_state const& c) const;
   [[nodiscard]] time_point end_of_wait(client_state const& c, time_point start, double used_before) const;
-  [[nodiscard]] double used_by_competitors(client_state const& c) const;
+  [[nodiscard]] double patience_of(client_state const& c) const;
+  [[nodiscard]] double used_by_others(client_state const& c) const;
+  [[nodiscard]] bool is_enqueuing_beside(client_state const& c) const;
   [[nodiscard]] std::shared_ptr<use_state> launch_before(client_state const& c) const;
   void refuse_to_wait_for_itself(client_state const& c, char const* what) const;
   void await_turn(lock& l, client_state& c);
@@ -307,7 +311,7 @@ class core {
   [[nodiscard]] client_state* victim_client(int priority, client_state const* claimant, std::size_t claim,
                                             time_point now);
   [[nodiscard]] std::size_t choose(client_state& c, std::size_t blocks, std::vector<eviction>& chosen);
-  void choose_among_clients(std::size_t blocks, int priority, client_state const* claimant, std::size_t claim,
+  void choose_among_clients(std::size_t blocks, int priority, client_state* claimant, std::size_t claim,
                             std::vector<eviction>& chosen);
   using choices = std::function<std::vector<block_number>(std::vector<eviction>&)>;
   void move_chosen(choices const& choose_all);
@@ -335,7 +339,6 @@ class core {
   std::size_t last_taken_ = 0;     // the block whose copy take_host() has taken last
   std::size_t device_blocks_ = 0;  // acquired from the budget
   bool others_have_rest_ = false;  // the budget had less than the last request
-  std::size_t taken_ = 0;          // blocks that clients have evicted of others, so far
   std::size_t host_blocks_ = 0;
   std::size_t arrays_ = 0;                      // bytes, of all clients
   std::size_t most_arrays_[2] = {};             // of the present and the last period of `period` uses

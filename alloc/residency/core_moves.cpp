@@ -309,7 +309,7 @@ void core::move_chosen(choices const& choose_all) {
 
 /// Chooses blocks one by one, from the client whose turn it is, until there are `blocks` of them. `claim`: what the
 /// claimant has got beside its resident blocks.
-void core::choose_among_clients(std::size_t blocks, int priority, client_state const* claimant, std::size_t claim,
+void core::choose_among_clients(std::size_t blocks, int priority, client_state* claimant, std::size_t claim,
                                 std::vector<eviction>& chosen) {
   for (client_state& c : clients_) c.is_exhausted = false;
   time_point const now = std::chrono::steady_clock::now();
@@ -317,7 +317,7 @@ void core::choose_among_clients(std::size_t blocks, int priority, client_state c
     client_state* const from = victim_client(priority, claimant, claim + 1, now);
     if (from == nullptr) return;
     if (choose(*from, 1, chosen) > 0) {
-      taken_ += claimant != nullptr && from != claimant;
+      if (claimant != nullptr) claimant->taken += from != claimant;
       --blocks;
       ++claim;
       continue;
@@ -392,11 +392,11 @@ void core::make_room_for_new(client_state& c, std::span<named_blocks const> name
       for (block_number const n : pinned) --blocks[n].users;
     }
   } const scope(blocks_, resident);
-  std::size_t const taken_before = taken_;
+  std::size_t const taken_before = c.taken;
   try {
     double const seconds =
         seconds_of_moves([&] { (void)make_room(c, static_cast<std::size_t>(last - unbacked_at.begin())); });
-    charge_moves(c, seconds, 0, taken_ > taken_before);
+    charge_moves(c, seconds, 0, c.taken > taken_before);
   } catch (error const& failed) {
     if (failed.code() != error_code::out_of_memory) throw;
     ++c.counters.failed_moves;
@@ -556,7 +556,7 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
     }
     if (then == if_full::give_up) return false;
     bool const may_wait = then == if_full::wait && std::none_of(uses_.begin(), uses_.end(), [](auto const& u) {
-                            return u->is_mine && u->is_mine();
+                            return u->work && !u->is_finished && u->is_mine();
                           });
     if (may_wait && !uses_.empty() && arrays_ + bytes <= all.limit()) {
       changed_.wait(l);

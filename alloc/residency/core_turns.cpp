@@ -6,8 +6,8 @@
 // - Their launches run one after the other, and the next one is of the client that has used the device least
 //   (start-time fair queueing, in time times memory), see await_turn(). Transfers over the bus and moves count as well.
 // - A launch takes the room that it needs from any client, and its client then keeps the turn for as long as that took.
-//   So at least half of the time goes into launches.
-// - A launch does not begin while another client is still enqueuing one, whose blocks could not be evicted.
+//   So about half of the time goes into launches, and not all of it into exchanges.
+// - A launch waits a little while another client is enqueuing one, whose blocks cannot be evicted.
 // - Transfers go to host memory, so that they hold no device memory while another client has its turn.
 #include <algorithm>
 #include <cmath>
@@ -50,40 +50,46 @@ bool core::compete(client_state const& a, client_state const& b) const {
 }
 
 /// Whether the next turn is that of a, not that of b.
-bool core::precedes(client_state const& a, client_state const& b) {
-  bool const a_keeps = a.used < a.kept_until;
-  bool const b_keeps = b.used < b.kept_until;
+bool core::precedes(client_state const& a, client_state const& b, time_point now) {
+  bool const a_keeps = a.keeps_turn(now);
+  bool const b_keeps = b.keeps_turn(now);
   return a_keeps == b_keeps ? a.turn < b.turn : a_keeps;
 }
 
 /// Until when a client that began to wait at `start` waits for what clients that precede it do next. A time that has
-/// passed: it does not wait. used_before: used_by_competitors() at `start`.
+/// passed: it does not wait. used_before: used_by_others() at `start`.
 time_point core::end_of_wait(client_state const& c, time_point start, double used_before) const {
-  double const moves = move_seconds_ * static_cast<double>(c.demand - std::min(c.demand, c.resident));
-  double const patience = (c.launch_seconds + moves) / 8;
+  time_point const now = clock::now();
+  double const patience = patience_of(c);
   // Not longer, for clients that use the device for less than half of the time.
-  time_point const last = start + duration_of(patience + 2 * (used_by_competitors(c) - used_before));
+  time_point const last = start + duration_of(patience + 2 * (used_by_others(c) - used_before));
   time_point end{};
   for (client_state const& other : clients_) {
-    if (!compete(c, other) || !precedes(other, c)) continue;
+    if (!compete(c, other) || !precedes(other, c, now)) continue;
     bool const copies = c.lacks_room() && other.transfers > 0;
-    time_point const latest = other.used < other.kept_until ? std::max(last, other.kept_time) : last;
-    end = std::max(end, other.waiting > 0 ? clock::now() + std::chrono::milliseconds(100)
+    time_point const latest = other.keeps_turn(now) ? std::max(last, other.kept_time) : last;
+    end = std::max(end, other.waiting > 0 ? now + std::chrono::milliseconds(100)
                         : copies          ? latest
                                           : std::min(other.last_active + duration_of(patience), latest));
   }
-  auto const is_enqueuing = [&](std::shared_ptr<use_state> const& u) {
-    return u->work && !u->is_finished && compete(c, *u->owner) && !u->is_mine();
-  };
-  if (std::any_of(uses_.begin(), uses_.end(), is_enqueuing))
-    end = std::max(end, start + std::max<clock::duration>(duration_of(patience), std::chrono::milliseconds(1)));
   return end;
 }
-double core::used_by_competitors(client_state const& c) const {
+/// How long a launch of c waits for what others may do next: an eighth of the time that it takes with its moves.
+double core::patience_of(client_state const& c) const {
+  double const moves = move_seconds_ * static_cast<double>(c.demand - std::min(c.demand, c.resident));
+  return (c.launch_seconds + moves) / 8;
+}
+double core::used_by_others(client_state const& c) const {
   double sum = 0;
   for (client_state const& other : clients_)
-    if (compete(c, other)) sum += other.used;
+    if (&other != &c) sum += other.used;
   return sum;
+}
+/// Whether another thread is enqueuing a launch of a competitor, whose blocks cannot be evicted.
+bool core::is_enqueuing_beside(client_state const& c) const {
+  return std::any_of(uses_.begin(), uses_.end(), [&](std::shared_ptr<use_state> const& u) {
+    return u->work && !u->is_finished && compete(c, *u->owner) && !u->is_mine();
+  });
 }
 
 /// A launch that is enqueued, and that must be done before the next one of c begins: one of a competitor; or, where
@@ -108,7 +114,8 @@ std::shared_ptr<use_state> core::launch_before(client_state const& c) const {
 /// Waits for the turn of a client: until the launches of its competitors are done, and none of these precedes it that
 /// waits for its turn, or copies while the client itself lacks room. Others that precede it may launch soon; for these
 /// it waits an eighth of the time that its own launch and moves take, or longer if they use the device for half of this
-/// time. Terminates: the client that precedes all others waits only for work that is enqueued.
+/// time. Terminates: the client that precedes all others waits only for work that is enqueued, and once for a short
+/// time for a launch that is being enqueued.
 ///
 /// Without options::in_place: waits until no launch waits for its blocks.
 void core::await_turn(lock& l, client_state& c) {
@@ -124,14 +131,21 @@ void core::await_turn(lock& l, client_state& c) {
   for (client_state& one : clients_) one.turn = std::max(one.turn, turn_);  // so that only use counts from now on
   ++c.waiting;
   time_point const start = clock::now();
-  double const used_before = used_by_competitors(c);
+  double const used_before = used_by_others(c);
+  time_point end_of_enqueuing = time_point::max();
   for (;; collect()) {
     if (std::shared_ptr<use_state> const earlier = launch_before(c)) {
       await_work(l, earlier);
       continue;
     }
-    time_point const end = end_of_wait(c, start, used_before);
-    if (end <= clock::now()) break;
+    time_point end = end_of_wait(c, start, used_before);
+    time_point const now = clock::now();
+    if (end <= now) {
+      if (!is_enqueuing_beside(c)) break;
+      auto const wait = std::max<clock::duration>(duration_of(patience_of(c)), std::chrono::milliseconds(1));
+      end = end_of_enqueuing = std::min(end_of_enqueuing, now + wait);
+      if (end <= now) break;
+    }
     changed_.wait_until(l, end);
   }
   --c.waiting;
@@ -151,7 +165,8 @@ void core::charge(use_state const& u) noexcept {
   auto const share = static_cast<double>(std::max<std::size_t>(fair_share(c.last_active), 1));
   double const memory = static_cast<double>(std::max(c.need(), c.resident)) / share;
   c.used += c.launch_seconds;
-  c.turn += c.launch_seconds * std::max(memory, 1.0 / 16);
+  constexpr double least = 1e-5;  // a launch that takes no time takes a turn, too
+  c.turn += std::max(c.launch_seconds, least) * std::max(memory, 1.0 / 16);
 }
 
 /// A transfer begins or ends. Counts its time on the bus, but not how long it waits for the mutex, or copies within
@@ -187,7 +202,8 @@ std::size_t core::fair_share(time_point now) const {
 }
 
 /// After moves for a launch, which took so long, and loaded this number of blocks. has_taken: blocks of other clients
-/// were evicted for that. Then the client keeps its turn for as long again.
+/// were evicted for that. Then the client keeps its turn until it has used the device for as long again, and for twice
+/// that time at most.
 void core::charge_moves(client_state& c, double seconds, std::size_t blocks, bool has_taken) noexcept {
   c.used += seconds;
   c.turn += seconds;
@@ -196,7 +212,7 @@ void core::charge_moves(client_state& c, double seconds, std::size_t blocks, boo
   for (client_state& other : clients_)
     if (&other != &c) other.kept_until = 0;
   c.kept_until = std::max(c.kept_until, c.used + seconds);
-  c.kept_time = std::max(c.kept_time, clock::now() + duration_of(seconds));
+  c.kept_time = std::max(c.kept_time, clock::now() + duration_of(2 * seconds));
 }
 
 }  // namespace wyrm::alloc::residency::detail

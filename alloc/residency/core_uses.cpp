@@ -218,9 +218,9 @@ std::shared_ptr<use_state> core::begin(lock& l, client_state* c, std::span<named
     announce(*u, u->blocks);
     u->room = room_;
     std::size_t const moved_before = c->counters.moved_in_bytes;
-    std::size_t const taken_before = taken_;
+    std::size_t const taken_before = c->taken;
     double const seconds = move_in(l, *u);
-    charge_moves(*c, seconds, (c->counters.moved_in_bytes - moved_before) / block_bytes(), taken_ > taken_before);
+    charge_moves(*c, seconds, (c->counters.moved_in_bytes - moved_before) / block_bytes(), c->taken > taken_before);
     map_all(*c);
     c->demand = static_cast<std::size_t>(std::count_if(u->blocks.begin(), u->blocks.end(),
                                                        [](used_block const& b) { return b.hint != use_hint::once; }));

@@ -93,14 +93,14 @@ struct statistics {
   std::uint64_t dirty_evictions = 0;
   std::uint64_t failed_moves = 0;  // loads and evictions that were given up for want of memory
   double launch_seconds = 0;
-  double move_seconds = 0;            // of all loads, evictions, and transfers from the host
+  double move_seconds = 0;            // of all loads, evictions, and transfers
   double effective_move_seconds = 0;  // of these transfers, and of loads that are no reloads
   double signature_seconds = 0;       // of dirty checks
 
   /// The part of the time of launches, moves and dirty checks that went into launches and effective moves (GDM, section
-  /// 6.4). GDM calls a move effective if the program makes it when it runs alone. Here these are transfers from the
-  /// host, and the first load of what was written: a lower bound, as programs that do not fit reload when they run
-  /// alone, too. 1 without any work.
+  /// 6.4). GDM calls a move effective if the program makes it when it runs alone. Here these are transfers, and the
+  /// first load of what was written: a lower bound, as programs that do not fit reload when they run alone, too. 1
+  /// without any work.
   [[nodiscard]] double work_efficiency() const {
     double const all = launch_seconds + move_seconds + signature_seconds;
     return all > 0 ? (launch_seconds + effective_move_seconds) / all : 1;

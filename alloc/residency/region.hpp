@@ -33,11 +33,11 @@ class region {
 
   /// Copies `bytes` bytes from host memory into the region, into the memory that backs it. Blocks without memory get
   /// device memory as far as the budget has some, and host memory else; with options.lazy_transfers, and while clients
-  /// compete, whole blocks go to host memory, and to the device with the next launch that uses them. The whole blocks
-  /// of a transfer that are not on the device are one object for the policy, with the new ones. Waits for launches and
-  /// transfers that use the blocks. Throws error(bad_argument) outside of the region, or if this thread has a use of
-  /// the blocks that it has not finished; error(out_of_memory) if a block has no memory and gets none. Nothing is
-  /// changed then.
+  /// compete, whole blocks go to host memory (not those of which the region has less than half a block), and to the
+  /// device with the next launch that uses them. The whole blocks of a transfer that are not on the device are one
+  /// object for the policy, with the new ones. Waits for launches and transfers that use the blocks. Throws
+  /// error(bad_argument) outside of the region, or if this thread has a use of the blocks that it has not finished;
+  /// error(out_of_memory) if a block has no memory and gets none. Nothing is changed then.
   void write(std::size_t offset, void const* from, std::size_t bytes) { core_->write(state_, offset, from, bytes); }
   /// Copies bytes to host memory from the device or host memory that backs them. Waits for launches and transfers that
   /// write the blocks. Bytes of blocks without memory are 0. Throws error(bad_argument) as write().
