@@ -196,7 +196,7 @@ TYPED_TEST_P(spanning_forest_test, a_finder_serves_graphs_of_any_size) {
     auto const g = this->make(n, n > 0 ? this->random_edges(random, n, 2 * n) : typename TestFixture::edges());
     std::size_t failures = 0;
     auto const run = this->with_failures([&] { return finder.run(g.view()); }, failures);
-    EXPECT_GE(failures, n == 40 ? 4u : 0u);
+    EXPECT_GE(failures, n == 40 ? (exec::has_tiles<TypeParam> ? 5u : 4u) : 0u);  // a CPU needs fewer buffers
     auto const want = serial_spanning_forest(g.to_csr(), std::vector<double>());
     EXPECT_EQ(exec::copy_out(space, finder.edges(), run.edges), want);
     EXPECT_EQ(run.weight, static_cast<double>(want.size()));
