@@ -8,41 +8,26 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "../../exec/launch.hpp"
 #include "../../graph/types.hpp"
+#include "component_forest.hpp"
 #include "forest_edges.hpp"
 
 namespace wyrm::algorithms::detail {
-
-/// Union-find by one thread: each vertex has a parent with a smaller id in its tree, or is a root.
-struct thread_forest {
-  graph::vertex_id* parent;
-
-  void clear(std::size_t n) const {
-    for (std::size_t v = 0; v < n; ++v) parent[v] = static_cast<graph::vertex_id>(v);
-  }
-  /// The root of v. Halves the path to it.
-  [[nodiscard]] graph::vertex_id find(graph::vertex_id v) const {
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-  }
-  /// Joins the trees at both ends of an edge. Returns whether they were different.
-  [[nodiscard]] bool join(forest_edge const& e) const {
-    graph::vertex_id const low = find(e.low);
-    graph::vertex_id const high = find(e.high);
-    if (low == high) return false;
-    parent[std::max(low, high)] = std::min(low, high);
-    return true;
-  }
-};
 
 struct is_less {
   [[nodiscard]] bool operator()(forest_edge const& a, forest_edge const& b) const {
     return a.weight < b.weight || (a.weight == b.weight && a.key() < b.key());
   }
 };
+
+/// Joins the trees at both ends of an edge. Returns whether they were different.
+[[nodiscard]] inline bool joins(component_forest const& forest, forest_edge const& e) {
+  return forest.unite(e.low, e.high) != no_vertex;
+}
 
 /// One item per thread: moves what it keeps of its part of the edges to the front of the part, in ascending order.
 struct keep_forest_edges {
@@ -53,14 +38,14 @@ struct keep_forest_edges {
   graph::vertex_id* parents;  // `vertices` per thread
   forest_edge** ends;         // of what is kept
   void operator()(std::size_t i) const {
-    thread_forest const forest{parents + i * vertices};
-    forest.clear(vertices);
+    component_forest const forest{parents + i * vertices};
+    std::iota(forest.parent, forest.parent + vertices, graph::vertex_id{0});
     ends[i] = keep(forest, parts[i], parts[i + 1], parts[i]);
   }
 
  private:
   // Moves what it keeps of [first, last) to `end`, at `first` or before it. Returns the new end.
-  forest_edge* keep(thread_forest const& forest, forest_edge* first, forest_edge* last, forest_edge* end) const {
+  forest_edge* keep(component_forest const& forest, forest_edge* first, forest_edge* last, forest_edge* end) const {
     // Fewer edges are sorted in less time than it takes to drop some.
     if (auto const few = static_cast<std::ptrdiff_t>(vertices / 2 + 64); !are_sorted && last - first > few) {
       forest_edge* const middle = first + (last - first) / 2;
@@ -72,7 +57,7 @@ struct keep_forest_edges {
     }
     if (!are_sorted) std::sort(first, last, is_less());
     for (; first < last; ++first)
-      if (forest.join(*first)) *end++ = *first;
+      if (joins(forest, *first)) *end++ = *first;
     return end;
   }
 };
@@ -88,8 +73,8 @@ std::size_t forest_on_host(Space const& space, std::size_t threads, std::size_t 
   parts[threads] = edges + count;
   exec::for_each(space, threads, keep_forest_edges{n, parts.data(), are_sorted, parents, ends.data()});
   space.synchronize();
-  thread_forest const forest{parents};
-  forest.clear(n);
+  component_forest const forest{parents};
+  std::iota(parents, parents + n, graph::vertex_id{0});
   std::uint64_t* end = chosen;
   for (;;) {
     std::size_t least = threads;  // the part with the least edge that is left
@@ -97,7 +82,7 @@ std::size_t forest_on_host(Space const& space, std::size_t threads, std::size_t 
       if (parts[i] < ends[i] && (least == threads || is_less()(*parts[i], *parts[least]))) least = i;
     if (least == threads) return static_cast<std::size_t>(end - chosen);
     forest_edge const& e = *parts[least]++;
-    if (threads == 1 || forest.join(e)) *end++ = e.key();
+    if (threads == 1 || joins(forest, e)) *end++ = e.key();
   }
 }
 
