@@ -253,7 +253,7 @@ struct graph_state {
     std::uint64_t const many = (vertices + arc_count) / 16;
     bool const is_cheap = may_restart && !how.if_full && changes >= many;
     // Before a compaction, which takes about as long: after so many changes few chunks are free.
-    if (is_cheap && churns && find_roomy_layout(more)) return false;
+    if (is_cheap && churns && find_roomy_layout(more, churn_size > 0 && changes < 2 * many)) return false;
     if (memory.compact_if_free(missing)) return true;
     alloc::statistics const pool = allocator->stats();
     std::uint64_t const needs = may_restart ? layout_bytes(new_sizes()) + more : never;
@@ -282,13 +282,14 @@ struct graph_state {
     return true;
   }
   // Under churn, pages have room for an eighth more neighbours, so that most vertices do not move in the next updates,
-  // and the pool gets the size that churn_size says. Sets next_layout if this leaves a sixteenth of the old pool free.
-  bool find_roomy_layout(std::uint64_t more) {
+  // and the pool gets the size that churn_size says; at least a little more if the last such layout was not
+  // long ago. Sets next_layout if this leaves a sixteenth of the old pool free.
+  bool find_roomy_layout(std::uint64_t more, bool again_soon) {
     layout_sizes const sizes = new_sizes().with_at_least(32);
     alloc::statistics const pool = allocator->stats();
     std::uint64_t const needs = layout_bytes(sizes) + more;
     if (needs > pool.committed / 16 * 15) return false;
-    churn_size = std::max(churn_size, std::uint64_t{26});
+    churn_size = std::max(churn_size, std::uint64_t{again_soon ? 27u : 26u});
     std::size_t const step = space.granularity();
     std::size_t const learned = pool_for(churn_size) / step * step;
     std::size_t const enough = std::max({settings.pool.pool_bytes, learned, needs / 15 * 16});
@@ -447,8 +448,8 @@ struct graph_state {
   std::uint64_t changes = 0;     // requested edges since the last layout
   std::uint64_t erased = 0;      // erased edges since then
   std::uint64_t least_arcs = 0;  // since then, or since the pool has grown
-  // Sixteenths of a CSR that the graph may take after a roomy layout: more if the pool had to grow soon after the
-  // previous one. 0: there has been none.
+  // Sixteenths of a CSR that the graph may take after a roomy layout: more if the pool had to grow, or pages had to be
+  // rewritten, soon after the previous one. 0: there has been none.
   std::uint64_t churn_size = 0;
   new_layout next_layout{};  // set by make_memory()
   std::uint64_t fails_from = never;

@@ -36,9 +36,10 @@ class batch {
         buckets_(space) {}
 
   /// Allocates memory for a batch in memory of the space, which must not change until the end of the update. `table` is
-  /// the number of the table in the status. slice: see batch_view. Throws error(bad_argument) for more than 2^32 arcs.
+  /// the number of the table in the status. slice, in_place: see batch_view. Throws error(bad_argument) for more than
+  /// 2^32 arcs.
   void begin(detail::batch_arrays const& edges, std::size_t slice, vertex_id vertices, orientation which,
-             bool keep_self_loops, detail::update_status* status, unsigned table) {
+             bool keep_self_loops, std::uint32_t in_place, detail::update_status* status, unsigned table) {
     std::size_t const arcs = arcs_of(which, edges.size);
     if (arcs >= 0xffffffff)
       throw error(error_code::bad_argument,
@@ -49,8 +50,8 @@ class batch {
     targets_.reserve(arcs);
     positions_.reserve(arcs);
     table_ = make_table(arcs, vertices);
-    view_ = {edges.edges,     edges.size,        which, table_, places_.data(), groups_.data(),
-             targets_.data(), positions_.data(), slice};
+    view_ = {edges.edges,     edges.size,        which, table_,  places_.data(), groups_.data(),
+             targets_.data(), positions_.data(), slice, in_place};
     count_ = {edges.edges, places_.data(), table_, status, vertices, which, keep_self_loops, 0};
     number_ = table;
     entries_ = {};

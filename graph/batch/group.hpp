@@ -98,6 +98,7 @@ struct batch_view {
   vertex_id* targets;          // targets of the arcs, by source group; an update may overwrite them
   std::uint32_t* positions;    // scratch, one per arc
   std::size_t slice;           // not 0: each slice of this many edges, except the last, is sorted by source
+  std::uint32_t in_place;      // the degree up to which a page that has room is changed in place (hubs.hpp)
 
   /// Calls f(place, target) for each arc of edge i that is not dropped.
   template <class F>

@@ -87,10 +87,12 @@ class vertex_table {
   /// entry_batch; arcs: the number of arcs in the table.
   void begin(detail::batch_arrays const& edges, std::size_t slice, bool has_entries, orientation which,
              bool keep_self_loops, std::uint64_t arcs, detail::update_status* status) {
-    batch_.begin(edges, slice, vertices_, which, keep_self_loops, status, number_);
+    std::size_t const batch_arcs = arcs_of(which, edges.size);
+    std::uint32_t const in_place =
+        has_tiles ? detail::longest_in_place(batch_arcs, vertices_, arcs) : detail::hub_degree;
+    batch_.begin(edges, slice, vertices_, which, keep_self_loops, in_place, status, number_);
     if (has_entries) batch_.begin_entries(edges, value_width_);
     std::size_t const groups = batch_.max_groups();
-    std::size_t const batch_arcs = arcs_of(which, edges.size);
     std::size_t const most_arcs = arcs + batch_arcs;
     // Wide tiles if source groups are long on average.
     std::size_t const per_vertex = batch_arcs / std::max(vertices_, vertex_id{1});
@@ -206,13 +208,9 @@ class vertex_table {
         return;
       }
     bool const some_each = !has_tiles && has_lists_;
-    std::size_t const tiles = std::max(some_each ? thread_blocks(groups) : groups, hub_tiles_);
-    with_width([&]<unsigned W>() {
-      exec::for_each_tile<W>(
-          space_, tiles,
-          detail::merge_groups<Op, false>{batch_.view(), records_.data(), plans_.data(), hubs_.data(), status, number_,
-                                          tiles, some_each ? lists().reallocations : nullptr});
-    });
+    std::size_t const some = some_each ? thread_blocks(groups) : groups;
+    merge_all(some, detail::merge_groups<Op, false>{batch_.view(), records_.data(), plans_.data(), hubs_.data(), status,
+                                                    number_, 0, some_each ? lists().reallocations : nullptr});
   }
   template <unsigned Width>
   void merge_entries(detail::update_status const* status) {
@@ -226,12 +224,8 @@ class vertex_table {
                                                status, number_, tiles, lists().heavy_changes});
         return;
       }
-    std::size_t const tiles = std::max(groups, hub_tiles_);
-    with_width([&]<unsigned W>() {
-      exec::for_each_tile<W>(space_, tiles,
-                             detail::merge_entries<Width, false>{batch_.entries(), records_.data(), mixed_plans_.data(),
-                                                                 hubs_.data(), status, number_, tiles, nullptr});
-    });
+    merge_all(groups, detail::merge_entries<Width, false>{batch_.entries(), records_.data(), mixed_plans_.data(),
+                                                          hubs_.data(), status, number_, 0, nullptr});
   }
   /// Instead of merge, for an insertion that failed: reverts changes that plan() made. release() must follow.
   void undo(detail::update_status const* status) {
@@ -259,6 +253,17 @@ class vertex_table {
 
  private:
   static constexpr bool has_tiles = exec::has_tiles<Space>;
+
+  // Merges a batch that is not sparse, with `tiles` tiles for source groups. Sets step.tiles.
+  template <class Merge>
+  void merge_all(std::size_t tiles, Merge step) {
+    step.tiles = has_tiles ? tiles : std::max(tiles, hub_tiles_);
+    with_width([&]<unsigned W>() { exec::for_each_tile<W>(space_, step.tiles, step); });
+    if constexpr (has_tiles) {
+      step.tiles = hub_tiles_;
+      exec::for_each_tile<32>(space_, hub_tiles_, detail::merge_hubs<Merge>{step});
+    }
+  }
 
   // From this number of arcs on, it is faster to let several tiles rank a long source group in an additional launch.
   static constexpr std::size_t worth_ranking = 4096;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second step of an update: one lane per source group allocates the page that the plan needs, so that the requests
-// of a tile are processed cooperatively.
+// of a tile are processed cooperatively. Hubs are listed.
 #pragma once
 
 #include <cstddef>
@@ -49,6 +49,10 @@ struct allocate_pages {
   WYRM_HD void allocate(Tile const& t, std::size_t s, bool valid) const {
     plan_head plan{nullptr, keep, 0};
     if (valid) plan = plans[s];
+    if (plan.capacity == hub_in_place) {
+      list_hub(s, nullptr);
+      plans[s].capacity = listed_hub_in_place;
+    }
     std::size_t const bytes = is_capacity(plan.capacity) && plan.page == nullptr ? page_bytes(plan.capacity, width) : 0;
     if (!t.any(bytes > 0)) return;
     bool const requests = s + (which > 0 ? status->groups(0) : 0) < fails_from && !status->is_exhausted(t);
@@ -57,7 +61,7 @@ struct allocate_pages {
     bool const room = lacks && has_room(s);
     if (page != nullptr) {
       plans[s].page = page;
-      record_hub(s, page);
+      list_hub(s, page);
     } else if (requests && lacks && !room) {
       status->set_exhausted();
     }
@@ -80,12 +84,13 @@ struct allocate_pages {
     vertex_id const v = groups[s].source;
     return is_shared(newest, v, records[v].page()) || (plans.added(s) > 0 && !room);
   }
-  WYRM_HD void record_hub(std::size_t s, vertex_id* page) const {
+  // Appends the vertex to the list if it is a hub. page: the new page; nullptr: in place.
+  WYRM_HD void list_hub(std::size_t s, vertex_id* page) const {
     source_group const g = groups[s];
     vertex_record const r = records[g.source];
     std::uint32_t const degree = degree_after(s, r.degree);
     if (!is_hub(r.degree, degree)) return;
-    std::uint64_t const at = claim_parts(*status, which, degree);
+    std::uint64_t const at = claim_parts(*status, which, page == nullptr ? 1 : degree);
     hubs[at >> 32] = {
         r, page, static_cast<std::uint32_t>(s), g.begin, plans[s].changed, static_cast<std::uint32_t>(at)};
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hubs: vertices with so many neighbours that several tiles fill one page. A hub is planned like other vertices
-// (plan.hpp, plan_large_groups.hpp). When its new page is allocated its parts are numbered (record_hub in
-// allocate.hpp), and each part is filled by a tile (copy_part in merge.hpp).
+// (plan.hpp, plan_large_groups.hpp). When its new page is allocated its parts are numbered (allocate.hpp), and each
+// part is filled by a tile (merge_part in merge.hpp). In a large batch one tile changes the page of a hub in place.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "../../exec/atomic.hpp"
@@ -12,21 +13,36 @@
 
 namespace wyrm::graph::detail {
 
-/// A vertex with more neighbours than this, before or after an update, is a hub: it moves to another page with each
-/// change, so that several tiles can fill the new page. If there is no memory for a new page, one tile changes the
-/// current page, provided that the page has room.
+/// A vertex with more neighbours than this, before or after an update, is a hub: several tiles fill its new page when
+/// it moves to another page.
 inline constexpr std::uint32_t hub_degree = 512;
 
 [[nodiscard]] WYRM_HD inline bool is_hub(std::uint32_t before, std::uint32_t after) {
   return before > hub_degree || after > hub_degree;
 }
 
+/// The degree up to which a batch of `batch_arcs` arcs changes the page of a hub in place. With more neighbours than
+/// that, before or after an update, a hub moves to another page with each change, even if its page has room, so that
+/// several tiles can fill the new page, which takes less time. If there is no memory for a new page, one tile changes
+/// the current page.
+///
+/// A batch of two arcs per vertex or more changes most hubs, and would need room for second pages of all of them. So
+/// there one tile changes the page of a hub in place, while other tiles change other hubs. A batch of more than an
+/// eighth of the arcs of the graph needs a larger pool anyway.
+[[nodiscard]] constexpr std::uint32_t longest_in_place(std::uint64_t batch_arcs, vertex_id vertices,
+                                                       std::uint64_t graph_arcs) {
+  return batch_arcs / 2 >= vertices && batch_arcs <= graph_arcs / 8 ? 16384 : hub_degree;
+}
+/// The number of entries that a lane holds in registers while a tile changes the page of a hub in place.
+template <unsigned Width>
+inline constexpr std::uint32_t hub_entries_per_lane = 64 / (sizeof(vertex_id) + Width);
+
 inline constexpr std::uint32_t hub_part = 512;  // number of neighbours that a tile copies
 
-/// A hub that moves to another page.
+/// A hub that moves to another page, or whose page one tile changes in place.
 struct hub {
   vertex_record from;
-  vertex_id* to;
+  vertex_id* to;             // nullptr: in place, in one part
   std::uint32_t group;       // the number of its source group
   std::uint32_t begin;       // of that group in the batch
   std::uint32_t changed;     // see plan_head

@@ -35,8 +35,9 @@ namespace wyrm::graph::detail {
   return first;
 }
 
-/// Each tile processes a source group, and then parts of hubs. Sparse: each lane processes a source group, and each
-/// tile heavy changes. On a CPU each thread processes some reallocations.
+/// Each tile processes a source group, unless it is that of a hub whose page is changed in place. Sparse: each lane
+/// processes a source group, and each tile heavy changes, and then parts of hubs. On a CPU each thread processes some
+/// reallocations, and parts of hubs.
 template <update_kind Op, bool Sparse>
 struct merge_groups {
   static constexpr unsigned resident_blocks = Sparse ? 1 : 8;
@@ -63,15 +64,21 @@ struct merge_groups {
     } else if (s < status->groups(which)) {
       merge(t, s);
     }
-    for (std::size_t part = s; part < status->hub_parts(which); part += tiles)
-      copy_part(t, static_cast<std::uint32_t>(part));
+    if constexpr (Sparse || Tile::size() == 1) merge_parts(t, s);
+  }
+  /// Merges part `first` of the hubs, and every tiles-th part from there on. A batch that is not sparse needs another
+  /// launch for them (merge_hubs), except on a CPU.
+  template <class Tile>
+  WYRM_HD void merge_parts(Tile const& t, std::size_t first) const {
+    for (std::size_t part = first; part < status->hub_parts(which); part += tiles)
+      merge_part(t, static_cast<std::uint32_t>(part));
   }
 
  private:
   template <class Tile>
   WYRM_HD void merge(Tile const& t, std::size_t s) const {
     group_plan const plan = plans[s];
-    if (plan.changed == 0 || plan.capacity == done) return;
+    if (plan.changed == 0 || plan.capacity == done || plan.capacity == listed_hub_in_place) return;
     source_group const g = batch.groups[s];
     vertex_record const old = records[g.source];
     std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
@@ -116,9 +123,23 @@ struct merge_groups {
 
   // Does not read the record of the hub, because another tile may have changed it.
   template <class Tile>
-  WYRM_HD void copy_part(Tile const& t, std::uint32_t part) const {
+  WYRM_HD void merge_part(Tile const& t, std::uint32_t part) const {
     hub const from = hubs[hub_of_part(hubs, status->hub_count(which), part)];
     std::uint32_t const degree = degree_after<Op>(from.from.degree, from.changed);
+    if constexpr (!Sparse && Tile::size() > 1)
+      if (from.to == nullptr) {
+        constexpr std::uint32_t per_lane = hub_entries_per_lane<0>;
+        page_arrays<0> const page(from.from.page, from.from.capacity);
+        std::uint32_t const* const positions = batch.positions + from.begin;
+        if (Op == update_kind::insert)
+          insert_in_place<Tile, 0, per_lane>(t, page, from.from.degree, {batch.targets + from.begin, nullptr},
+                                             positions, from.changed);
+        else
+          erase_in_place<Tile, 0, per_lane>(t, page, from.from.degree, positions, from.changed);
+        if (t.rank() == 0)
+          records[batch.groups[from.group].source] = vertex_record{from.from.page, degree, from.from.capacity};
+        return;
+      }
     std::uint32_t const first = (part - from.first_part) * hub_part;
     std::uint32_t const last = degree - first < hub_part ? degree : first + hub_part;
     copy(t, from.from.page, from.begin, from.changed, from.to, first, last);
@@ -156,6 +177,18 @@ struct merge_groups {
       i = end;
       if (inserts && i < last) to[i++] = batch.targets[begin + k];
     }
+  }
+};
+
+/// The hubs of a batch that is not sparse. Merge: merge_groups or merge_entries.
+template <class Merge>
+struct merge_hubs {
+  static constexpr unsigned resident_blocks = 4;
+  Merge step;
+
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t s) const {
+    if (!step.status->stops()) step.merge_parts(t, s);
   }
 };
 

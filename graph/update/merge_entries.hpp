@@ -44,8 +44,13 @@ struct merge_entries {
     } else if (s < status->groups(which)) {
       merge(t, s);
     }
-    for (std::size_t part = s; part < status->hub_parts(which); part += tiles)
-      copy_part(t, static_cast<std::uint32_t>(part));
+    if constexpr (Sparse || Tile::size() == 1) merge_parts(t, s);
+  }
+  /// See merge_groups.
+  template <class Tile>
+  WYRM_HD void merge_parts(Tile const& t, std::size_t first) const {
+    for (std::size_t part = first; part < status->hub_parts(which); part += tiles)
+      merge_part(t, static_cast<std::uint32_t>(part));
   }
 
  private:
@@ -56,20 +61,14 @@ struct merge_entries {
   template <class Tile>
   WYRM_HD void merge(Tile const& t, std::size_t s) const {
     mixed_plan const plan = plans[s];
-    if (!plan.changes()) return;
+    if (!plan.changes() || plan.capacity == listed_hub_in_place) return;
     source_group const g = batch.arcs.groups[s];
     vertex_record const old = records[g.source];
     std::uint32_t const degree = degree_after(old.degree, plan);
     bool const moves = has_page_to_move_to(plan);
     change_lists<Width> const changes = lists_of(g);
     if (!moves) {
-      page_arrays<Width> const page(old.page, old.capacity);
-      if (plan.erased > 0) erase_in_place(t, page, old.degree, changes.erased, plan.erased);
-      if (plan.changed > 0)
-        insert_in_place<Tile, Width>(t, page, old.degree - plan.erased, {changes.added, changes.values},
-                                     changes.positions, plan.changed);
-      t.sync();
-      update_values(t, page, changes, plan.updated, 0, degree);
+      change_in_place<Tile, 1>(t, old, changes, plan);
     } else if (!is_hub(old.degree, degree)) {
       page_arrays<Width> const page(plan.page, plan.capacity);
       copy(t, old, changes, plan, page, 0, degree);
@@ -117,12 +116,31 @@ struct merge_entries {
     plans[s].page = moves ? old.page : nullptr;
   }
 
+  template <class Tile, std::uint32_t PerLane>
+  WYRM_HD void change_in_place(Tile const& t, vertex_record const& old, change_lists<Width> const& changes,
+                               mixed_plan const& plan) const {
+    page_arrays<Width> const page(old.page, old.capacity);
+    if (plan.erased > 0) erase_in_place<Tile, Width, PerLane>(t, page, old.degree, changes.erased, plan.erased);
+    if (plan.changed > 0)
+      insert_in_place<Tile, Width, PerLane>(t, page, old.degree - plan.erased, {changes.added, changes.values},
+                                            changes.positions, plan.changed);
+    t.sync();
+    update_values(t, page, changes, plan.updated, 0, degree_after(old.degree, plan));
+  }
+
   // Does not read the record of the hub, because another tile may have changed it; nor the page in its plan.
   template <class Tile>
-  WYRM_HD void copy_part(Tile const& t, std::uint32_t part) const {
+  WYRM_HD void merge_part(Tile const& t, std::uint32_t part) const {
     hub const from = hubs[hub_of_part(hubs, status->hub_count(which), part)];
     mixed_plan const& plan = plans[from.group];
     std::uint32_t const degree = from.from.degree + plan.changed - plan.erased;
+    if constexpr (!Sparse && Tile::size() > 1)
+      if (from.to == nullptr) {
+        source_group const g = batch.arcs.groups[from.group];
+        change_in_place<Tile, hub_entries_per_lane<Width>>(t, from.from, lists_of(g), plan);
+        if (t.rank() == 0) records[g.source] = vertex_record{from.from.page, degree, from.from.capacity};
+        return;
+      }
     std::uint32_t const first = (part - from.first_part) * hub_part;
     std::uint32_t const last = degree - first < hub_part ? degree : first + hub_part;
     copy(t, from.from, lists_of(batch.arcs.groups[from.group]), plan, page_arrays<Width>(from.to, plan.capacity), first,

@@ -38,11 +38,50 @@ struct const_arrays {
   value_word<Width> const* values;
 };
 
+/// Adjacent entries of a page, which a tile holds while it writes them to other positions.
+template <class Tile, unsigned Width, std::uint32_t PerLane>
+class entry_block {
+ public:
+  static constexpr std::uint32_t size = PerLane * Tile::size();
+  static constexpr std::uint32_t nowhere = 0xffffffff;
+
+  /// Reads the entries from `begin` to `end`, at most `size`. to(i, id): the position to which the entry at position i
+  /// moves, or `nowhere`. Called by all lanes, which must synchronise before write().
+  template <class F>
+  WYRM_HD entry_block(Tile const& t, page_arrays<Width> const& page, std::uint32_t begin, std::uint32_t end,
+                      F const& to) {
+    for (std::uint32_t k = 0; k < PerLane; ++k) {
+      std::uint32_t const i = begin + k * Tile::size() + t.rank();
+      ids_[k] = i < end ? page.ids[i] : 0;
+      if constexpr (Width > 0)
+        if (i < end) values_[k] = page.values[i];
+    }
+    for (std::uint32_t k = 0; k < PerLane; ++k) {
+      std::uint32_t const i = begin + k * Tile::size() + t.rank();
+      to_[k] = i < end ? to(i, ids_[k]) : nowhere;
+    }
+  }
+  /// Writes the entries. The lanes must synchronise before the next block is read.
+  WYRM_HD void write(page_arrays<Width> const& page) const {
+    for (std::uint32_t k = 0; k < PerLane; ++k) {
+      if (to_[k] == nowhere) continue;
+      page.ids[to_[k]] = ids_[k];
+      if constexpr (Width > 0) page.values[to_[k]] = values_[k];
+    }
+  }
+
+ private:
+  vertex_id ids_[PerLane];
+  std::uint32_t to_[PerLane];
+  value_word<Width> values_[PerLane];
+};
+
 /// Inserts n entries with ascending ids, none of which is among the `degree` entries of the page; the page must have
 /// room for them. `positions` are their final positions. Each entry of the page moves up by the number of added ids
 /// below its own. The tile proceeds from the end: it reads a block, and then writes it at or above its old position;
-/// all entries above have been moved already. Collective. O(degree).
-template <class Tile, unsigned Width>
+/// all entries above have been moved already. Each lane has PerLane entries of a block, whose loads overlap.
+/// Collective. O(degree).
+template <class Tile, unsigned Width, std::uint32_t PerLane = 1>
 WYRM_HD void insert_in_place(Tile const& t, page_arrays<Width> const& page, std::uint32_t degree,
                              const_arrays<Width> const& added, std::uint32_t const* positions, std::uint32_t n) {
   if constexpr (Tile::size() == 1) {
@@ -55,19 +94,14 @@ WYRM_HD void insert_in_place(Tile const& t, page_arrays<Width> const& page, std:
       end = from;
     }
   } else {
+    using block_of_tile = entry_block<Tile, Width, PerLane>;
     std::uint32_t const first = positions[0];  // entries before this position do not move
     for (std::uint32_t end = degree; end > first;) {
-      std::uint32_t const base = end - first > Tile::size() ? end - Tile::size() : first;
-      std::uint32_t const i = base + t.rank();
-      vertex_id const id = i < end ? page.ids[i] : 0;
-      value_word<Width> value{};
-      if constexpr (Width > 0)
-        if (i < end) value = page.values[i];
-      std::uint32_t const shift = i < end ? lower_bound(added.ids, n, id) : 0;
+      std::uint32_t const base = end - first > block_of_tile::size ? end - block_of_tile::size : first;
+      block_of_tile const block(t, page, base, end,
+                                [&](std::uint32_t i, vertex_id id) { return i + lower_bound(added.ids, n, id); });
       t.sync();
-      if (i < end) page.ids[i + shift] = id;
-      if constexpr (Width > 0)
-        if (i < end) page.values[i + shift] = value;
+      block.write(page);
       t.sync();
       end = base;
     }
@@ -79,7 +113,7 @@ WYRM_HD void insert_in_place(Tile const& t, page_arrays<Width> const& page, std:
 }
 
 /// Erases the entries at n ascending positions, of `degree`. The tile proceeds from the front. Collective. O(degree).
-template <class Tile, unsigned Width>
+template <class Tile, unsigned Width, std::uint32_t PerLane = 1>
 WYRM_HD void erase_in_place(Tile const& t, page_arrays<Width> const& page, std::uint32_t degree,
                             std::uint32_t const* removed, std::uint32_t n) {
   if constexpr (Tile::size() == 1) {
@@ -88,19 +122,17 @@ WYRM_HD void erase_in_place(Tile const& t, page_arrays<Width> const& page, std::
       page.move(removed[k] - k, removed[k] + 1, end - removed[k] - 1);
     }
   } else {
-    for (std::uint32_t base = removed[0]; base < degree; base += Tile::size()) {
-      std::uint32_t const i = base + t.rank();
-      vertex_id const id = i < degree ? page.ids[i] : 0;
-      value_word<Width> value{};
-      if constexpr (Width > 0)
-        if (i < degree) value = page.values[i];
-      std::uint32_t const below = i < degree ? lower_bound(removed, n, i) : n;
-      bool const stays = i < degree && (below == n || removed[below] != i);
+    using block_of_tile = entry_block<Tile, Width, PerLane>;
+    for (std::uint32_t base = removed[0]; base < degree;) {
+      std::uint32_t const end = degree - base > block_of_tile::size ? base + block_of_tile::size : degree;
+      block_of_tile const block(t, page, base, end, [&](std::uint32_t i, vertex_id) {
+        std::uint32_t const below = lower_bound(removed, n, i);
+        return below < n && removed[below] == i ? block_of_tile::nowhere : i - below;
+      });
       t.sync();
-      if (stays) page.ids[i - below] = id;
-      if constexpr (Width > 0)
-        if (stays) page.values[i - below] = value;
+      block.write(page);
       t.sync();
+      base = end;
     }
   }
 }

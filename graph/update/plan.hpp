@@ -20,15 +20,17 @@
 
 namespace wyrm::graph::detail {
 
-// Special values of group_plan::capacity: the vertex keeps its page, which must still be changed, or has been changed.
-inline constexpr std::uint32_t keep = 0xffffffff;
-inline constexpr std::uint32_t done = 0xfffffffe;
-[[nodiscard]] WYRM_HD constexpr bool is_capacity(std::uint32_t c) { return c < done; }
+// Special values of group_plan::capacity: the vertex keeps its page,
+inline constexpr std::uint32_t keep = 0xffffffff;                 // which must still be changed;
+inline constexpr std::uint32_t done = 0xfffffffe;                 // which has been changed;
+inline constexpr std::uint32_t hub_in_place = 0xfffffffd;         // and must be put on the list of hubs;
+inline constexpr std::uint32_t listed_hub_in_place = 0xfffffffc;  // and is on that list
+[[nodiscard]] WYRM_HD constexpr bool is_capacity(std::uint32_t c) { return c < listed_hub_in_place; }
 
 /// The common first members of all plans. Steps that depend on the allocator use only these, so they are compiled once.
 struct plan_head {
   vertex_id* page;         // the page to allocate; after the merge, the page to release
-  std::uint32_t capacity;  // of that page; `keep` or `done` if there is none to allocate
+  std::uint32_t capacity;  // of that page, or one of the special values above if there is none to allocate
   std::uint32_t changed;   // number of neighbours that are added or erased; in a mixed_plan: added
 };
 
@@ -160,14 +162,22 @@ WYRM_HD void append(Tile const& t, group_lists const& lists, update_status& stat
     lists.heavy_changes[static_cast<std::uint32_t>(at) + exec::rank_in(t, heavy)] = static_cast<std::uint32_t>(s);
 }
 
+/// What a vertex that changes does if its page has room: the capacity of another page of this size, or `keep` or
+/// hub_in_place. in_place: see batch_view.
+[[nodiscard]] WYRM_HD inline std::uint32_t capacity_with_room(vertex_record const& r, std::uint32_t degree, bool shared,
+                                                              std::uint32_t in_place) {
+  if (shared || r.degree > in_place || degree > in_place) return r.capacity;
+  return is_hub(r.degree, degree) ? hub_in_place : keep;
+}
 /// The capacity of the page to allocate for a vertex with `changed` changes, whose page may be shared with a snapshot;
-/// `keep`: none.
+/// `keep`: none. in_place: see batch_view.
 template <update_kind Op>
-[[nodiscard]] WYRM_HD std::uint32_t capacity_to_allocate(vertex_record const& r, std::uint32_t changed, bool shared) {
+[[nodiscard]] WYRM_HD std::uint32_t capacity_to_allocate(vertex_record const& r, std::uint32_t changed, bool shared,
+                                                         std::uint32_t in_place) {
   std::uint32_t const degree = degree_after<Op>(r.degree, changed);
   if (changed == 0) return keep;
   if (!keeps_page(r.capacity, degree)) return capacity_for(degree);
-  return shared || is_hub(r.degree, degree) ? r.capacity : keep;
+  return capacity_with_room(r, degree, shared, in_place);
 }
 
 struct found_arc {
@@ -302,7 +312,7 @@ struct plan_groups {
     source_group const g = batch.groups[s];
     vertex_record const r = records[g.source];
     group_plan plan = g.size <= Tile::size() ? plan_few(t, g, r) : plan_many(t, g, r);
-    plan.capacity = capacity_to_allocate<Op>(r, plan.changed, is_shared(newest, g.source, r.page));
+    plan.capacity = capacity_to_allocate<Op>(r, plan.changed, is_shared(newest, g.source, r.page), batch.in_place);
     if constexpr (Sparse) {
       list(t, s, r, plan, t.rank() == 0);
       // The second table has the same edges.
@@ -333,7 +343,7 @@ struct plan_groups {
       plan.edges += changes && counted;
       plan.distinct += counted;
     }
-    plan.capacity = capacity_to_allocate<Op>(r, plan.changed, is_shared(newest, g.source, r.page));
+    plan.capacity = capacity_to_allocate<Op>(r, plan.changed, is_shared(newest, g.source, r.page), batch.in_place);
     return plan;
   }
 

@@ -27,14 +27,16 @@ enum class effect : std::uint8_t { none, adds, updates, erases, misses };
   return plan.changed + plan.erased + plan.updated > few || degree > most || degree_after(degree, plan) > most;
 }
 
-/// The capacity of the page to allocate for a vertex, whose page may be shared with a snapshot; `keep`: none.
+/// The capacity of the page to allocate for a vertex, whose page may be shared with a snapshot; `keep`: none. in_place:
+/// see batch_view.
 template <unsigned Width>
-[[nodiscard]] WYRM_HD std::uint32_t capacity_to_allocate(vertex_record const& r, mixed_plan const& plan, bool shared) {
+[[nodiscard]] WYRM_HD std::uint32_t capacity_to_allocate(vertex_record const& r, mixed_plan const& plan, bool shared,
+                                                         std::uint32_t in_place) {
   std::uint32_t const degree = degree_after(r.degree, plan);
   bool const resizes = (plan.changed | plan.erased) != 0;
   if (!resizes && !(shared && plan.updated > 0)) return keep;
   if (!keeps_page(r.capacity, degree, Width)) return capacity_for(degree, Width);
-  return shared || is_hub(r.degree, degree) ? r.capacity : keep;
+  return capacity_with_room(r, degree, shared, in_place);
 }
 
 /// Determines and records the effect of entries.
@@ -178,7 +180,7 @@ struct plan_entries {
       plan.missing += number(misses & counted);
       plan.distinct += number(counted);
     }
-    plan.capacity = capacity_to_allocate<Width>(r, plan, is_shared(newest, g.source, r.page));
+    plan.capacity = capacity_to_allocate<Width>(r, plan, is_shared(newest, g.source, r.page), batch.arcs.in_place);
     if constexpr (Sparse) {
       list(t, s, r, plan, t.rank() == 0);
       if (t.rank() == 0) sum_up(t, plan);
@@ -211,7 +213,7 @@ struct plan_entries {
       plan.missing += found.what == effect::misses && counted;
       plan.distinct += counted;
     }
-    plan.capacity = capacity_to_allocate<Width>(r, plan, is_shared(newest, g.source, r.page));
+    plan.capacity = capacity_to_allocate<Width>(r, plan, is_shared(newest, g.source, r.page), batch.arcs.in_place);
     return plan;
   }
   /// Appends the planned source group of each valid lane to the lists to which it belongs. Collective.

@@ -162,7 +162,8 @@ struct plan_sorted_entries {
     plan.updated = all.updates.between(g.begin, end);
     plan.erased = all.erases.between(g.begin, end);
     vertex_record const r = all.records[g.source];
-    plan.capacity = capacity_to_allocate<Width>(r, plan, is_shared(all.newest, g.source, r.page));
+    plan.capacity =
+        capacity_to_allocate<Width>(r, plan, is_shared(all.newest, g.source, r.page), all.batch.arcs.in_place);
     plans[s] = plan;
   }
 };

@@ -122,12 +122,13 @@ struct plan_sorted {
   packed_record const* records;
   snapshot_records newest;
   group_plan* plans;
+  std::uint32_t in_place;  // see batch_view
   WYRM_HD void operator()(std::size_t s) const {
     source_group const g = groups[s];
     std::uint32_t const changed = arcs.changes_between(g.begin, std::size_t{g.begin} + g.size);
     vertex_record const r = records[g.source];
     bool const shared = is_shared(newest, g.source, r.page);
-    plans[s] = {{nullptr, capacity_to_allocate<Op>(r, changed, shared), changed}, 0, 0, 0, 0};
+    plans[s] = {{nullptr, capacity_to_allocate<Op>(r, changed, shared, in_place), changed}, 0, 0, 0, 0};
   }
 };
 
@@ -160,7 +161,7 @@ class large_group_plan {
         space_, arcs, find_arcs<Op>{sorted, batch.groups, records, status, which, batch.which == orientation::both});
     bulk_.inclusive_sum(sorted.changes, before_.data(), arcs);
     exec::for_each(space_, arcs, record_arcs<Op>{sorted, batch});
-    exec::for_each(space_, groups, plan_sorted<Op>{sorted, batch.groups, records, newest, plans});
+    exec::for_each(space_, groups, plan_sorted<Op>{sorted, batch.groups, records, newest, plans, batch.in_place});
   }
 
   [[nodiscard]] std::size_t bytes() const {

@@ -164,7 +164,8 @@ struct plan_on_host {
         erase_at(page, r.page, r.degree, positions, plan.changed);
     };
     if (!waits && std::max(r.degree, degree) <= long_on_host && execute(t, s, g, r, plan, write)) return plan;
-    plan.capacity = capacity_to_allocate<Op>(r, plan.changed, is_shared(step.newest, g.source, r.page));
+    plan.capacity =
+        capacity_to_allocate<Op>(r, plan.changed, is_shared(step.newest, g.source, r.page), step.batch.in_place);
     record(s, plan);
     return plan;
   }

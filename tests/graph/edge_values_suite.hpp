@@ -184,6 +184,28 @@ TYPED_TEST_P(graph_values, a_vertex_of_most_entries) {
   }
 }
 
+// Batches of two arcs per vertex up to an eighth of the arcs of the graph, in which one tile changes the lists of hubs
+// in place: adds, updates and erases in one list.
+TYPED_TEST_P(graph_values, long_lists_in_large_batches) {
+  for (graph::options const& o : this->kinds()) {
+    SCOPED_TRACE("directed " + std::to_string(o.directed) + ", combiner " + std::to_string(int(o.combine)));
+    graph::vertex_id const n = 1500;
+    auto g = this->make(n, o);
+    auto model = this->model_of(g);
+    std::mt19937 random(seeded(43));
+    for (unsigned round = 0; round < scaled(6, 4); ++round) {
+      std::vector<graph::edge> edges = random_edges(random, n, round == 0 ? 40 * n : 2 * n);
+      for (graph::vertex_id hub = 0; hub < 3; ++hub)
+        for (unsigned i = 0; i < (round == 0 ? 1000u : 60u) * (hub + 1); ++i)
+          edges.push_back({hub, static_cast<graph::vertex_id>(random() % n)});
+      auto const e = this->entries_of(random, edges, round == 0 ? 2 : 4);
+      expect_equal(this->apply(g, e, round % 2 == 0), model.apply(e.edges, e.operations, e.values));
+      ASSERT_NO_FATAL_FAILURE(this->expect_same(g, model)) << "round " << round;
+      ASSERT_FALSE(testing::Test::HasFailure()) << "round " << round;
+    }
+  }
+}
+
 TYPED_TEST_P(graph_values, the_last_entry_of_an_edge_decides) {
   using graph::operation;
   auto g = this->make(10);
@@ -325,7 +347,7 @@ TYPED_TEST_P(graph_values, kernels_read_values) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(graph_values, batches_in_any_order_equal_the_model, a_vertex_of_most_entries,
-                            the_last_entry_of_an_edge_decides, failures_change_nothing,
+                            long_lists_in_large_batches, the_last_entry_of_an_edge_decides, failures_change_nothing,
                             ids_out_of_range_and_wrong_lengths_are_refused, a_csr_keeps_its_values,
                             kernels_read_values);
 

@@ -100,6 +100,61 @@ TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_source_groups_at_limits) 
   }
 }
 
+// Batches of two arcs per vertex up to an eighth of the arcs of the graph, in which one tile changes the lists of hubs
+// in place. The four hubs have 2,300 to 5,900 neighbours.
+TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_long_lists_in_large_batches) {
+  std::size_t const n = 6000;
+  for (bool const directed : {false, true}) {
+    auto g = this->make(n, {.directed = directed});
+    graph_model model(n, directed, false);
+    std::mt19937 random(seeded(23));
+    auto const batch_of = [&](std::size_t per_vertex, unsigned of_hubs) {
+      auto batch = random_edges(random, n, directed ? n * per_vertex : n * per_vertex / 2);
+      for (graph::vertex_id hub = 0; hub < 4; ++hub)
+        for (unsigned i = 0; i < of_hubs * (1 + 4 * hub); ++i)
+          batch.push_back({hub, static_cast<graph::vertex_id>(random() % n)});
+      return batch;
+    };
+    auto batch = batch_of(30, 600);
+    expect_equal(g.insert(batch), model.insert(batch));
+    for (unsigned round = 0; round < 5; ++round) {
+      batch = batch_of(2, 60);
+      expect_equal(g.insert(batch), model.insert(batch));
+      ASSERT_EQ(g.to_csr(), model.to_csr()) << "inserted, round " << round;
+      ASSERT_EQ(damage(g), "");
+      batch = batch_of(2, 100);
+      expect_equal(g.erase(batch), model.erase(batch));
+      ASSERT_EQ(g.to_csr(), model.to_csr()) << "erased, round " << round;
+      ASSERT_EQ(damage(g), "");
+    }
+  }
+}
+
+// Such a batch does not move hubs whose pages have room, so it needs no second pages for them.
+TYPED_TEST_P(dynamic_graph_test, a_large_batch_changes_hubs_in_place) {
+  std::size_t const n = 2000;
+  auto g = this->make(n, {.directed = true, .in_neighbours = false});
+  std::mt19937 random(seeded(31));
+  auto batch = random_edges(random, n, 40 * n);
+  for (graph::vertex_id hub = 0; hub < 5; ++hub)
+    for (graph::vertex_id v = 0; v < 1200 + 150 * hub; ++v) batch.push_back({hub, 100 + v});
+  (void)g.insert(batch);
+  auto const pages = [&] {
+    std::vector<void const*> of;
+    for (graph::vertex_id hub = 0; hub < 5; ++hub)
+      of.push_back(exec::read(g.space(), g.view().out_records() + hub).page());
+    return of;
+  };
+  auto const before = pages();
+  batch = random_edges(random, n, 2 * n);
+  for (graph::vertex_id hub = 0; hub < 5; ++hub) batch.push_back({hub, 7 + hub});
+  (void)g.insert(batch);
+  EXPECT_EQ(pages(), before);
+  (void)g.erase(batch);
+  EXPECT_EQ(pages(), before);
+  EXPECT_EQ(damage(g), "");
+}
+
 // Without memory for another page, a hub shrinks in its page.
 TYPED_TEST_P(dynamic_graph_test, a_hub_without_memory) {
   std::size_t const n = 3000;
@@ -621,16 +676,15 @@ TYPED_TEST_P(dynamic_graph_test, scratch_of_uploads_and_hubs_is_counted) {
   EXPECT_GE(uploaded.memory().scratch, resident.memory().scratch + sizeof(graph::edge) * copied);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(dynamic_graph_test, agrees_with_the_model_undirected, agrees_with_the_model_directed,
-                            agrees_with_the_model_with_self_loops, agrees_with_the_model_large_batches,
-                            agrees_with_the_model_small_batches, agrees_with_the_model_few_sources,
-                            agrees_with_the_model_source_groups_at_limits, a_hub_without_memory,
-                            edges_in_device_memory_or_in_slices, updates_may_be_finished_later, keeps_in_neighbours,
-                            empty_and_trivial, a_hub, insert_then_erase_restores_it, an_id_out_of_range_changes_nothing,
-                            out_of_memory_changes_nothing, every_allocation_may_fail, memory_adds_up,
-                            damaged_pages_are_found, a_page_of_two_vertices_is_found, damaged_neighbours_are_found,
-                            arcs_without_reverse_are_found, the_view_says_whether_there_are_in_neighbours,
-                            pages_have_hysteresis, scratch_of_uploads_and_hubs_is_counted,
-                            memory_counts_the_tables_of_both_directions);
+REGISTER_TYPED_TEST_SUITE_P(
+    dynamic_graph_test, agrees_with_the_model_undirected, agrees_with_the_model_directed,
+    agrees_with_the_model_with_self_loops, agrees_with_the_model_large_batches, agrees_with_the_model_small_batches,
+    agrees_with_the_model_few_sources, agrees_with_the_model_source_groups_at_limits,
+    agrees_with_the_model_long_lists_in_large_batches, a_large_batch_changes_hubs_in_place, a_hub_without_memory,
+    edges_in_device_memory_or_in_slices, updates_may_be_finished_later, keeps_in_neighbours, empty_and_trivial, a_hub,
+    insert_then_erase_restores_it, an_id_out_of_range_changes_nothing, out_of_memory_changes_nothing,
+    every_allocation_may_fail, memory_adds_up, damaged_pages_are_found, a_page_of_two_vertices_is_found,
+    damaged_neighbours_are_found, arcs_without_reverse_are_found, the_view_says_whether_there_are_in_neighbours,
+    pages_have_hysteresis, scratch_of_uploads_and_hubs_is_counted, memory_counts_the_tables_of_both_directions);
 
 }  // namespace wyrm::tests

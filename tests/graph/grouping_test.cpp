@@ -171,7 +171,8 @@ void expect_groups(std::size_t size, vertex_id vertices, graph::orientation whic
     for (std::size_t const most : {largest, largest - 1}) {
       if (largest == 0) continue;
       status.clear();
-      batch.begin({edges.data(), size}, 0, vertices, which, keeps_loops, status.data(), table);
+      batch.begin({edges.data(), size}, 0, vertices, which, keeps_loops, graph::detail::hub_degree, status.data(),
+                  table);
       batch.count(0, size);
       batch.group(static_cast<std::uint32_t>(most), nullptr, nullptr);
       graph::detail::update_status const& s = status.read();
@@ -206,7 +207,7 @@ TEST(grouping, a_batch_of_too_many_arcs_is_refused) {
   graph::detail::status_memory<exec::host_space> status(space);
   graph::batch<exec::host_space> batch(space, 1);
   auto const begin = [&](std::size_t edges, graph::orientation which) {
-    batch.begin({nullptr, edges}, 0, 10, which, false, status.data(), 0);
+    batch.begin({nullptr, edges}, 0, 10, which, false, graph::detail::hub_degree, status.data(), 0);
   };
   EXPECT_THROW(begin(std::size_t{1} << 31, graph::orientation::both), error);
   EXPECT_THROW(begin(0xffffffff, graph::orientation::forward), error);

@@ -424,17 +424,17 @@ TYPED_TEST_P(graph_limits, long_groups_of_the_second_table) {
 }
 
 // Batches that change hubs of both directions, whose pages are larger than those of other vertices, and many other
-// vertices, without memory from some vertex on.
+// vertices, without memory from some vertex on. In the larger graph, hubs whose pages have room are changed in place.
 TYPED_TEST_P(graph_limits, a_failed_batch_of_hubs_changes_nothing) {
   graph::vertex_id const n = 2000;
-  for (bool const directed : {true, false}) {
-    SCOPED_TRACE(directed ? "directed" : "undirected");
+  for (auto const& [directed, edges] : {std::pair(true, 3000u), {false, 3000u}, {true, 60000u}, {false, 60000u}}) {
+    SCOPED_TRACE((directed ? "directed, " : "undirected, ") + std::to_string(edges));
     graph::options o{.directed = directed, .self_loops = true};
     o.pool.pool_bytes = std::size_t{2} << 20;
     auto g = this->make(n, o);
     graph_model model(n, directed, true);
     std::mt19937 random(seeded(83));
-    auto first = random_edges(random, n, 3000);
+    auto first = random_edges(random, n, edges);
     auto batch = random_edges(random, n, 4000);
     for (graph::vertex_id v = 0; v < 1500; ++v) {
       first.push_back({v % 2, v});
