@@ -257,11 +257,12 @@ class vertex_table {
   // Merges a batch that is not sparse, with `tiles` tiles for source groups. Sets step.tiles.
   template <class Merge>
   void merge_all(std::size_t tiles, Merge step) {
-    step.tiles = has_tiles ? tiles : std::max(tiles, hub_tiles_);
+    bool const in_place = batch_.view().in_place > detail::hub_degree;
+    step.tiles = in_place ? tiles : std::max(tiles, hub_tiles_);
     with_width([&]<unsigned W>() { exec::for_each_tile<W>(space_, step.tiles, step); });
     if constexpr (has_tiles) {
       step.tiles = hub_tiles_;
-      exec::for_each_tile<32>(space_, hub_tiles_, detail::merge_hubs<Merge>{step});
+      if (in_place) exec::for_each_tile<32>(space_, hub_tiles_, detail::merge_hubs<Merge>{step});
     }
   }
 

@@ -49,18 +49,18 @@ struct allocate_pages {
   WYRM_HD void allocate(Tile const& t, std::size_t s, bool valid) const {
     plan_head plan{nullptr, keep, 0};
     if (valid) plan = plans[s];
-    if (plan.capacity == hub_in_place) {
-      list_hub(s, nullptr);
-      plans[s].capacity = listed_hub_in_place;
-    }
+    bool const in_place = plan.capacity == hub_in_place;
     std::size_t const bytes = is_capacity(plan.capacity) && plan.page == nullptr ? page_bytes(plan.capacity, width) : 0;
-    if (!t.any(bytes > 0)) return;
+    if (!t.any(bytes > 0 || in_place)) return;
     bool const requests = s + (which > 0 ? status->groups(0) : 0) < fails_from && !status->is_exhausted(t);
     auto* const page = static_cast<vertex_id*>(allocator.allocate(t, requests ? bytes : 0));
     bool const lacks = bytes > 0 && page == nullptr;
     bool const room = lacks && has_room(s);
-    if (page != nullptr) {
-      plans[s].page = page;
+    if (page != nullptr || in_place) {
+      if (in_place)
+        plans[s].capacity = listed_hub_in_place;
+      else
+        plans[s].page = page;
       list_hub(s, page);
     } else if (requests && lacks && !room) {
       status->set_exhausted();

@@ -35,9 +35,9 @@ namespace wyrm::graph::detail {
   return first;
 }
 
-/// Each tile processes a source group, unless it is that of a hub whose page is changed in place. Sparse: each lane
-/// processes a source group, and each tile heavy changes, and then parts of hubs. On a CPU each thread processes some
-/// reallocations, and parts of hubs.
+/// Each tile processes a source group, and then parts of hubs; if the batch may change hubs in place, neither those nor
+/// parts (see merge_hubs). Sparse: each lane processes a source group, and each tile heavy changes. On a CPU each
+/// thread processes some reallocations.
 template <update_kind Op, bool Sparse>
 struct merge_groups {
   static constexpr unsigned resident_blocks = Sparse ? 1 : 8;
@@ -64,14 +64,14 @@ struct merge_groups {
     } else if (s < status->groups(which)) {
       merge(t, s);
     }
-    if constexpr (Sparse || Tile::size() == 1) merge_parts(t, s);
+    if (batch.in_place == hub_degree) merge_parts<false>(t, s);
   }
-  /// Merges part `first` of the hubs, and every tiles-th part from there on. A batch that is not sparse needs another
-  /// launch for them (merge_hubs), except on a CPU.
-  template <class Tile>
+  /// Merges part `first` of the hubs, and every tiles-th part from there on. InPlace: some pages may be changed in
+  /// place. A batch that may do that needs another launch for its hubs (merge_hubs).
+  template <bool InPlace, class Tile>
   WYRM_HD void merge_parts(Tile const& t, std::size_t first) const {
     for (std::size_t part = first; part < status->hub_parts(which); part += tiles)
-      merge_part(t, static_cast<std::uint32_t>(part));
+      merge_part<InPlace>(t, static_cast<std::uint32_t>(part));
   }
 
  private:
@@ -122,11 +122,11 @@ struct merge_groups {
   }
 
   // Does not read the record of the hub, because another tile may have changed it.
-  template <class Tile>
+  template <bool InPlace, class Tile>
   WYRM_HD void merge_part(Tile const& t, std::uint32_t part) const {
     hub const from = hubs[hub_of_part(hubs, status->hub_count(which), part)];
     std::uint32_t const degree = degree_after<Op>(from.from.degree, from.changed);
-    if constexpr (!Sparse && Tile::size() > 1)
+    if constexpr (InPlace)
       if (from.to == nullptr) {
         constexpr std::uint32_t per_lane = hub_entries_per_lane<0>;
         page_arrays<0> const page(from.from.page, from.from.capacity);
@@ -180,7 +180,7 @@ struct merge_groups {
   }
 };
 
-/// The hubs of a batch that is not sparse. Merge: merge_groups or merge_entries.
+/// The hubs of a batch that may change them in place. Merge: merge_groups or merge_entries.
 template <class Merge>
 struct merge_hubs {
   static constexpr unsigned resident_blocks = 4;
@@ -188,7 +188,7 @@ struct merge_hubs {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t s) const {
-    if (!step.status->stops()) step.merge_parts(t, s);
+    if (!step.status->stops()) step.template merge_parts<true>(t, s);
   }
 };
 

@@ -44,13 +44,13 @@ struct merge_entries {
     } else if (s < status->groups(which)) {
       merge(t, s);
     }
-    if constexpr (Sparse || Tile::size() == 1) merge_parts(t, s);
+    if (batch.arcs.in_place == hub_degree) merge_parts<false>(t, s);
   }
   /// See merge_groups.
-  template <class Tile>
+  template <bool InPlace, class Tile>
   WYRM_HD void merge_parts(Tile const& t, std::size_t first) const {
     for (std::size_t part = first; part < status->hub_parts(which); part += tiles)
-      merge_part(t, static_cast<std::uint32_t>(part));
+      merge_part<InPlace>(t, static_cast<std::uint32_t>(part));
   }
 
  private:
@@ -129,12 +129,12 @@ struct merge_entries {
   }
 
   // Does not read the record of the hub, because another tile may have changed it; nor the page in its plan.
-  template <class Tile>
+  template <bool InPlace, class Tile>
   WYRM_HD void merge_part(Tile const& t, std::uint32_t part) const {
     hub const from = hubs[hub_of_part(hubs, status->hub_count(which), part)];
     mixed_plan const& plan = plans[from.group];
     std::uint32_t const degree = from.from.degree + plan.changed - plan.erased;
-    if constexpr (!Sparse && Tile::size() > 1)
+    if constexpr (InPlace)
       if (from.to == nullptr) {
         source_group const g = batch.arcs.groups[from.group];
         change_in_place<Tile, hub_entries_per_lane<Width>>(t, from.from, lists_of(g), plan);

@@ -101,7 +101,7 @@ TEST(grouping, each_edge_of_a_slice_is_scattered) {
     }
     slot_table const table{nullptr, counts.data(), static_cast<std::uint32_t>(size), 0, 1};
     graph::detail::scatter_targets const scatter{{edges.data(), size, graph::orientation::forward, table, places.data(),
-                                                  nullptr, targets.data(), nullptr, slice}};
+                                                  nullptr, targets.data(), nullptr, slice, graph::detail::hub_degree}};
     for (std::size_t thread = 0; thread < scatter.threads(); ++thread) scatter(thread);
     for (std::uint32_t i = 0; i < size; ++i)
       ASSERT_EQ(targets[i], 3 * i + 1) << "edge " << i << " of " << size << " in slices of " << slice;
