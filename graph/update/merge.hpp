@@ -83,17 +83,25 @@ struct merge_groups {
     vertex_record const old = records[g.source];
     std::uint32_t const degree = degree_after<Op>(old.degree, plan.changed);
     bool const moves = has_page_to_move_to(plan);
-    if (!moves && Op == update_kind::insert)
-      insert_in_place<Tile, 0>(t, {old.page, old.capacity}, old.degree, {batch.targets + g.begin, nullptr},
-                               batch.positions + g.begin, plan.changed);
-    else if (!moves)
-      erase_in_place<Tile, 0>(t, {old.page, old.capacity}, old.degree, batch.positions + g.begin, plan.changed);
+    if (!moves)
+      change_in_place<Tile, 1>(t, old, g.begin, plan.changed);
     else if (!is_hub(old.degree, degree))
       copy(t, old.page, g.begin, plan.changed, plan.page, 0, degree);
     t.sync();  // all lanes have read the record
     if (t.rank() != 0) return;
     records[g.source] = vertex_record{moves ? plan.page : old.page, degree, moves ? plan.capacity : old.capacity};
     plans[s].page = moves ? old.page : nullptr;
+  }
+
+  template <class Tile, std::uint32_t PerLane>
+  WYRM_HD void change_in_place(Tile const& t, vertex_record const& old, std::uint32_t begin,
+                               std::uint32_t changed) const {
+    page_arrays<0> const page(old.page, old.capacity);
+    std::uint32_t const* const positions = batch.positions + begin;
+    if constexpr (Op == update_kind::insert)
+      insert_in_place<Tile, 0, PerLane>(t, page, old.degree, {batch.targets + begin, nullptr}, positions, changed);
+    else
+      erase_in_place<Tile, 0, PerLane>(t, page, old.degree, positions, changed);
   }
 
   // One lane merges a group. It skips heavy changes, because a tile may change their pages, records and plans
@@ -128,14 +136,7 @@ struct merge_groups {
     std::uint32_t const degree = degree_after<Op>(from.from.degree, from.changed);
     if constexpr (InPlace)
       if (from.to == nullptr) {
-        constexpr std::uint32_t per_lane = hub_entries_per_lane<0>;
-        page_arrays<0> const page(from.from.page, from.from.capacity);
-        std::uint32_t const* const positions = batch.positions + from.begin;
-        if (Op == update_kind::insert)
-          insert_in_place<Tile, 0, per_lane>(t, page, from.from.degree, {batch.targets + from.begin, nullptr},
-                                             positions, from.changed);
-        else
-          erase_in_place<Tile, 0, per_lane>(t, page, from.from.degree, positions, from.changed);
+        change_in_place<Tile, hub_entries_per_lane<0>>(t, from.from, from.begin, from.changed);
         if (t.rank() == 0)
           records[batch.groups[from.group].source] = vertex_record{from.from.page, degree, from.from.capacity};
         return;
