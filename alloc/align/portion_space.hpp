@@ -10,12 +10,18 @@
 // VABlock, which is whole again when its last space is freed. There, the rest of a large space is elsewhere, because
 // every access is translated; here a space is contiguous. Beyond the paper: if no place keeps spaces apart, a space is
 // put into the padding, at the first run of free pages, unless `pack` is false. So a pool can be filled.
+//
+// What only such spaces need, the pages that are free and the number of claims of each leaf, is computed from all
+// spaces when the first one is put there. Until then, a request changes some words, of which most are in the host's
+// cache.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../allocator.hpp"
@@ -32,17 +38,10 @@ class portion_space {
   static constexpr std::uint32_t none = or_tree::none;
 
   /// pages: a multiple of leaf_pages, at least one.
-  portion_space(std::uint32_t pages, bool pack)
-      : pack_(pack),
-        lengths_(pages),
-        blocks_((pages + block_pages - 1) / block_pages),
-        claims_(blocks_.size()),
-        pages_(pages),
-        by_height_(portion_tree::height + 1, bits(static_cast<std::uint32_t>(blocks_.size()))) {
-    if (std::uint32_t const rest = pages % block_pages / leaf_pages; rest > 0) {
-      blocks_.back().claim(claims_.back(), rest, portion_tree::leaves - rest);
-      pages_.tree().set_free(pages - rest * leaf_pages, rest * leaf_pages);
-    }
+  portion_space(std::uint32_t pages, bool pack) : pack_(pack), lengths_(pages), blocks_(blocks_of(pages)) {
+    for (unsigned h = 0; h <= portion_tree::height; ++h) by_height_.emplace_back(blocks_of(pages));
+    if (unsigned const rest = leaves_beyond(); rest > 0)
+      blocks_.back().claim(portion_tree::mask(portion_tree::leaves - rest, rest));
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) list(b);
   }
 
@@ -54,11 +53,13 @@ class portion_space {
   [[nodiscard]] std::uint32_t length(std::uint32_t first) const { return lengths_[first] & ~is_packed; }
 
   /// A space of so many pages, at least 1: its first page, or none. O(log pool); of more than 2 MiB, O(VABlocks / 64);
-  /// if it is packed, O(free runs + free VABlocks).
+  /// if it is packed, O(free runs + free VABlocks), and once O(pages).
   [[nodiscard]] std::uint32_t allocate(std::uint32_t pages) {
     if (pages > this->pages()) return none;
     if (std::uint32_t const first = find_apart(pages); first != none) return take(first, pages);
-    std::uint32_t const first = pack_ ? find_packed(pages) : none;
+    if (!pack_) return none;
+    if (!padding_) open_padding();
+    std::uint32_t const first = find_packed(pages);
     return first == none ? none : take(first, pages | is_packed);
   }
   /// Frees the space that begins here. False if none does. O(log pool + VABlocks of the space / 64).
@@ -67,9 +68,17 @@ class portion_space {
     std::uint32_t const length = lengths_[first];
     lengths_[first] = 0;
     used_ -= length & ~is_packed;
-    std::uint32_t const inside = in_whole(length);
-    pages_.tree().set_free(first + inside, (length & ~is_packed) - inside);
-    change(first, length, false);
+    if (padding_) {
+      std::uint32_t const inside = in_whole(length);
+      padding_->pages.tree().set_free(first + inside, (length & ~is_packed) - inside);
+    }
+    if (std::uint32_t const whole = in_whole(length) / block_pages; whole > 0)
+      by_height_[portion_tree::height].tree().set_free(first / block_pages, whole);
+    for_each_claim(first, length, [&](std::uint32_t block, unsigned leaf, unsigned count) {
+      change(block, [&](portion_tree& tree) {
+        tree.release(padding_ ? padding_->claims[block].remove(leaf, count) : portion_tree::mask(leaf, count));
+      });
+    });
     return true;
   }
 
@@ -78,6 +87,7 @@ class portion_space {
   /// The same spaces in a pool of more pages. O(pages).
   [[nodiscard]] portion_space grown(std::uint32_t pages) const {
     portion_space larger(pages, pack_);
+    if (padding_) larger.open_padding();
     for (std::uint32_t first = 0; first < this->pages(); ++first)
       if (lengths_[first] != 0) larger.take(first, lengths_[first]);
     larger.peak_ = peak_;
@@ -98,11 +108,11 @@ class portion_space {
         std::fill_n(is_inside.begin() + first, in_whole(lengths_[page]) / block_pages, true);
       }
       bool const is_listed = page >= end && blocks_[page / block_pages].highest() != portion_tree::height;
-      ensure(pages_.is_free(page) == is_listed, where, at + " is both free and used, or neither");
+      ensure(!padding_ || padding_->pages.is_free(page) == is_listed, where, at + " is both free and used, or neither");
     }
     portion_space const same = grown(pages());
     ensure(used_ == same.used_, where, "the number of used pages is wrong");
-    ensure(blocks_ == same.blocks_ && claims_ == same.claims_, where,
+    ensure(blocks_ == same.blocks_ && (!padding_ || padding_->claims == same.padding_->claims), where,
            "the portion tree of a VABlock does not follow from its spaces");
     for (std::uint32_t b = 0; b < blocks_.size(); ++b)
       for (unsigned h = 0; h <= portion_tree::height; ++h)
@@ -117,18 +127,32 @@ class portion_space {
   // An OR-tree with its memory.
   class bits {
    public:
-    explicit bits(std::uint32_t units) : units_(units), words_(or_tree::words(units)) {}
-    [[nodiscard]] or_tree tree() { return {words_.data(), units_}; }
+    explicit bits(std::uint32_t units) : words_(or_tree::words(units)), tree_(words_.data(), units) {}
+    bits(bits&&) noexcept = default;  // the words stay where they are
+    bits& operator=(bits&&) noexcept = default;
+    [[nodiscard]] or_tree const& tree() const { return tree_; }
     [[nodiscard]] bool is_free(std::uint32_t unit) const { return (words_[unit / 64] >> unit % 64 & 1) != 0; }
 
    private:
-    std::uint32_t units_;
     std::vector<std::uint64_t> words_;
+    or_tree tree_;
   };
+  // What a pool needs from the first packed space on.
+  struct padding {
+    std::vector<claim_counts> claims;  // by VABlock; without VABlocks of which a space has every page
+    bits pages;                        // that are free, without those of whole VABlocks
+  };
+
+  [[nodiscard]] static std::uint32_t blocks_of(std::uint32_t pages) { return (pages + block_pages - 1) / block_pages; }
+  [[nodiscard]] static std::uint32_t leaves_of(std::uint32_t pages) { return (pages + leaf_pages - 1) / leaf_pages; }
+  // The leaves of the last VABlock that are not in the pool.
+  [[nodiscard]] unsigned leaves_beyond() const {
+    return blocks_of(pages()) * portion_tree::leaves - leaves_of(pages());
+  }
 
   // A place where the space meets Eq. 3, or none.
   [[nodiscard]] std::uint32_t find_apart(std::uint32_t pages) {
-    or_tree const whole = by_height_[portion_tree::height].tree();
+    or_tree const& whole = by_height_[portion_tree::height].tree();
     std::uint32_t const count = (pages + block_pages - 1) / block_pages;
     if (count > 1) {
       std::uint32_t const first = whole.find(count);
@@ -136,7 +160,8 @@ class portion_space {
     }
     auto const parent = static_cast<unsigned>(std::countr_zero(portion_tree::claim_of(leaves_of(pages))));
     std::uint32_t block = none;  // the first VABlock in use with such a node
-    for (unsigned h = parent; h < portion_tree::height; ++h) block = std::min(block, by_height_[h].tree().next_free(0));
+    for (unsigned h = parent; h < portion_tree::height; ++h)
+      if (or_tree const& split = by_height_[h].tree(); !split.empty()) block = std::min(block, split.next_free(0));
     if (block == none) block = whole.next_free(0);
     return block == none ? none : block * block_pages + blocks_[block].find(parent) * leaf_pages;
   }
@@ -145,78 +170,93 @@ class portion_space {
     lengths_[first] = length;
     used_ += pages;
     peak_ = std::max(peak_, used_);
-    change(first, length, true);
-    std::uint32_t const inside = in_whole(length);
-    pages_.tree().set_used(first + inside, pages - inside);
+    if (std::uint32_t const whole = in_whole(length) / block_pages; whole > 0)
+      by_height_[portion_tree::height].tree().set_used(first / block_pages, whole);
+    for_each_claim(first, length, [&](std::uint32_t block, unsigned leaf, unsigned count) {
+      change(block, [&](portion_tree& tree) { tree.claim(portion_tree::mask(leaf, count)); });
+    });
+    if (padding_) note(first, length);
     return first;
   }
   // The first run of so many free pages, or none. The pages of whole VABlocks are only listed meanwhile.
   [[nodiscard]] std::uint32_t find_packed(std::uint32_t pages) {
-    or_tree const whole = by_height_[portion_tree::height].tree();
+    or_tree const& whole = by_height_[portion_tree::height].tree();
+    or_tree const& listed = padding_->pages.tree();
     auto const for_each_whole = [&](auto const& f) {
       for (std::uint32_t b = whole.next_free(0); b != none; b = whole.next_free(b + 1)) f(b * block_pages);
     };
-    for_each_whole([&](std::uint32_t page) { pages_.tree().set_free(page, block_pages); });
-    std::uint32_t const first = pages_.tree().find(pages);
-    for_each_whole([&](std::uint32_t page) { pages_.tree().set_used(page, block_pages); });
+    for_each_whole([&](std::uint32_t page) { listed.set_free(page, block_pages); });
+    std::uint32_t const first = listed.find(pages);
+    for_each_whole([&](std::uint32_t page) { listed.set_used(page, block_pages); });
     return first;
   }
-  // The pages of a space in VABlocks of which it has every page, except for those of its last VABlock.
+  void open_padding() {
+    padding_.emplace(std::vector<claim_counts>(blocks_.size()), bits(pages()));
+    for (std::uint32_t b = 0; b < blocks_.size(); ++b)
+      if (blocks_[b].highest() != portion_tree::height) list_pages(b);
+    unsigned const rest = leaves_beyond();
+    padding_->claims.back().add(portion_tree::leaves - rest, rest);
+    for (std::uint32_t first = 0; first < pages(); ++first)
+      if (lengths_[first] != 0) note(first, lengths_[first]);
+  }
+  // Enters a space of which the portion trees know already.
+  void note(std::uint32_t first, std::uint32_t length) {
+    std::uint32_t const inside = in_whole(length);
+    padding_->pages.tree().set_used(first + inside, (length & ~is_packed) - inside);
+    for_each_claim(first, length, [&](std::uint32_t block, unsigned leaf, unsigned count) {
+      padding_->claims[block].add(leaf, count);
+    });
+  }
+  void list_pages(std::uint32_t block) {
+    std::uint32_t const first = block * block_pages;
+    padding_->pages.tree().set_free(first, std::min(block_pages, pages() - first));
+  }
+
+  // The pages of a space in VABlocks of which it has every page, except for those of its last VABlock. No other space
+  // claims a leaf of them, so only the OR-tree of whole VABlocks says that they are used: a bit of each.
   [[nodiscard]] static std::uint32_t in_whole(std::uint32_t length) {
     return (length & is_packed) != 0 ? 0 : (length - 1) / block_pages * block_pages;
   }
-  // Claims the leaves that belong to a space, or takes that back.
-  void change(std::uint32_t first, std::uint32_t length, bool claims) {
+  // Calls f(VABlock, its first leaf, leaves) for each VABlock with other leaves that the space claims.
+  template <class F>
+  static void for_each_claim(std::uint32_t first, std::uint32_t length, F const& f) {
     std::uint32_t const pages = length & ~is_packed;
-    std::uint32_t leaf = first / leaf_pages;
-    std::uint32_t end = (first + pages - 1) / leaf_pages + 1;
-    if (length == pages) {
-      std::uint32_t const inside = in_whole(length);
-      change_whole(leaf / portion_tree::leaves, inside / block_pages, claims);
-      leaf += inside / leaf_pages;
-      end = leaf + portion_tree::claim_of(leaves_of(pages - inside));
-    }
+    std::uint32_t leaf = (first + in_whole(length)) / leaf_pages;
+    std::uint32_t const end = length == pages ? leaf + portion_tree::claim_of(leaves_of(pages - in_whole(length)))
+                                              : (first + pages - 1) / leaf_pages + 1;
     while (leaf < end) {
       std::uint32_t const block = leaf / portion_tree::leaves;
       std::uint32_t const here = std::min(end, (block + 1) * portion_tree::leaves) - leaf;
-      unlist(block);
-      if (claims)
-        blocks_[block].claim(claims_[block], leaf % portion_tree::leaves, here);
-      else
-        blocks_[block].release(claims_[block], leaf % portion_tree::leaves, here);
-      list(block);
+      f(block, leaf % portion_tree::leaves, here);
       leaf += here;
     }
   }
-  // The same for VABlocks of which the space has every page. No other space claims a leaf of them, so only the OR-tree
-  // of whole VABlocks says that they are used: a bit of each, where their trees would fill the host's cache.
-  void change_whole(std::uint32_t first, std::uint32_t count, bool claims) {
-    if (count == 0) return;
-    or_tree const whole = by_height_[portion_tree::height].tree();
-    claims ? whole.set_used(first, count) : whole.set_free(first, count);
+  // Changes the tree of a VABlock by f(tree). A VABlock is in the OR-tree of its highest free node; its free pages are
+  // listed unless it is whole.
+  template <class F>
+  void change(std::uint32_t block, F const& f) {
+    unsigned const before = blocks_[block].highest();
+    f(blocks_[block]);
+    unsigned const after = blocks_[block].highest();
+    if (before == after) return;
+    if (before != portion_tree::none) by_height_[before].tree().set_used(block, 1);
+    list(block);
+    if (!padding_) return;
+    if (before == portion_tree::height) list_pages(block);
+    if (after == portion_tree::height) padding_->pages.tree().set_used(block * block_pages, block_pages);
   }
-  [[nodiscard]] static std::uint32_t leaves_of(std::uint32_t pages) { return (pages + leaf_pages - 1) / leaf_pages; }
-
-  // A VABlock is in the OR-tree of its highest free node; its free pages are listed unless it is whole.
   void list(std::uint32_t block) {
     unsigned const h = blocks_[block].highest();
     if (h != portion_tree::none) by_height_[h].tree().set_free(block, 1);
-    if (h == portion_tree::height) pages_.tree().set_used(block * block_pages, block_pages);
-  }
-  void unlist(std::uint32_t block) {
-    unsigned const h = blocks_[block].highest();
-    if (h != portion_tree::none) by_height_[h].tree().set_used(block, 1);
-    if (h == portion_tree::height) pages_.tree().set_free(block * block_pages, block_pages);
   }
 
   bool pack_;
   std::uint32_t used_ = 0;
   std::uint32_t peak_ = 0;
-  std::vector<std::uint32_t> lengths_;              // by first page
-  std::vector<portion_tree> blocks_;                // without spaces that have every page of a VABlock
-  std::vector<portion_tree::claim_counts> claims_;  // by VABlock
-  bits pages_;                                      // free pages, without those of whole VABlocks
-  std::vector<bits> by_height_;  // [h]: VABlocks whose highest free node has height h; the last: whole ones
+  std::vector<std::uint32_t> lengths_;  // by first page
+  std::vector<portion_tree> blocks_;    // without spaces that have every page of a VABlock
+  std::vector<bits> by_height_;         // [h]: VABlocks whose highest free node has height h; the last: whole ones
+  std::optional<padding> padding_;
 };
 
 }  // namespace wyrm::alloc

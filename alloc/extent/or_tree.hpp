@@ -150,22 +150,26 @@ class or_tree {
   }
   [[nodiscard]] WYRM_HD std::uint32_t size(unsigned level) const { return ((units_ - 1) >> (6 * (level + 1))) + 1; }
 
-  // Writes a run of bits, then the ancestors that this changes. The stores are atomic because empty() reads the root
-  // without the lock.
+  // Writes a run of bits, then the ancestors that this changes: those of words that become 0, or were 0. The stores are
+  // atomic because empty() reads the root without the lock.
   template <bool Free>
   WYRM_HD void change(std::uint32_t first, std::uint32_t count) const {
     std::uint32_t begin = first;
     std::uint32_t end = first + count;
-    for (unsigned l = 0; l < levels && begin < end; ++l) {
+    bool changes_parents = true;
+    for (unsigned l = 0; l < levels && begin < end && changes_parents; ++l) {
+      changes_parents = false;
       for (std::uint32_t w = begin >> 6; w <= (end - 1) >> 6; ++w) {
         std::uint32_t const low = w == begin >> 6 ? begin & 63 : 0;
         std::uint32_t const high = w == (end - 1) >> 6 ? (end - 1) & 63 : 63;
         std::uint64_t const mask = (~std::uint64_t{0} >> (63 - high)) & (~std::uint64_t{0} << low);
         std::uint64_t word = mask == ~std::uint64_t{0} ? 0 : nodes_[l][w];
+        if (Free && word == 0) changes_parents = true;
         word = Free ? word | mask : word & ~mask;
         if (!Free && l > 0)  // the first and the last child of the run may still have other free units
           for (std::uint32_t const child : {begin, end - 1})
             if (child >> 6 == w && nodes_[l - 1][child] != 0) word |= std::uint64_t{1} << (child & 63);
+        if (!Free && word == 0) changes_parents = true;
         exec::atomic_ref<std::uint64_t>(nodes_[l][w]).store(word, exec::release);
       }
       end = ((end - 1) >> 6) + 1;

@@ -42,16 +42,18 @@ TEST(portion_tree, the_leftmost_free_node) {
   std::mt19937 random(seeded(1));
   for (std::size_t round = 0; round < scaled(2000, 300); ++round) {
     portion_tree tree;
-    portion_tree::claim_counts counts{};
+    alloc::claim_counts counts;
     std::vector<unsigned> claims(leaves);
     for (std::size_t k = random() % 8; k > 0; --k) {
       auto const first = static_cast<unsigned>(random() % leaves);
       auto const count = static_cast<unsigned>(1 + random() % std::min(leaves - first, 5u));
       bool const is_returned = random() % 4 == 0;
-      tree.claim(counts, first, count);
-      tree.claim(counts, first, 1);
-      tree.release(counts, first, 1);
-      if (is_returned) tree.release(counts, first, count);
+      for (unsigned const leaves_more : {count, 1u}) {
+        tree.claim(portion_tree::mask(first, leaves_more));
+        counts.add(first, leaves_more);
+      }
+      tree.release(counts.remove(first, 1));
+      if (is_returned) tree.release(counts.remove(first, count));
       for (unsigned i = first; i < first + count; ++i) claims[i] += !is_returned;
     }
     unsigned highest = portion_tree::none;
