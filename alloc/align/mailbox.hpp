@@ -66,11 +66,12 @@ class mail {
 /// The words of a mailbox.
 struct mailbox_words {
   std::uint32_t slots;
-  std::uint64_t* requests;    // host memory, written by the device
-  std::uint64_t* answers;     // host memory, written by the host
-  std::uint32_t* owners;      // device memory
-  std::uint64_t* unanswered;  // device memory: requests that were given up
-  std::uint64_t limit;        // nanoseconds that a thread waits for a slot, and for an answer; 0: it looks once
+  std::uint32_t slots_of_one;  // multiprocessor: with which of them its warps begin
+  std::uint64_t* requests;     // host memory, written by the device
+  std::uint64_t* answers;      // host memory, written by the host
+  std::uint32_t* owners;       // device memory
+  std::uint64_t* unanswered;   // device memory: requests that were given up
+  std::uint64_t limit;         // nanoseconds that a thread waits for a slot, and for an answer; 0: it looks once
 };
 
 /// The side of the device. Thread-safe.
@@ -160,7 +161,9 @@ class mailbox_ref {
   // A slot for the calling thread, and the number of its next request. It looks at the slots in turn, beginning with
   // one that the other warps of the device do not begin with.
   [[nodiscard]] WYRM_HD ticket claim() const {
-    std::uint32_t slot = (exec::multiprocessor_number() * 64 + exec::warp_on_multiprocessor()) % words_.slots;
+    std::uint32_t const of_one = words_.slots_of_one;
+    std::uint32_t slot =
+        (exec::multiprocessor_number() * of_one + exec::warp_on_multiprocessor() % of_one) % words_.slots;
     std::uint64_t start = 0;
     for (unsigned attempt = 0;; ++attempt) {
       for (std::uint32_t k = 0; k < words_.slots; ++k) {
@@ -205,8 +208,9 @@ class mailbox {
   mailbox(Space const& space, std::uint32_t slots, std::uint64_t limit)
       : space_(space),
         limit_(limit),
-        served_(slots),
-        mapped_(space, 2 * std::size_t{slots}),
+        slots_(slots),
+        served_((std::size_t{slots} + line - 1) / line * line),
+        mapped_(space, 2 * served_.size()),
         owners_(space, slots),
         unanswered_(space, 1) {
     std::fill_n(mapped_.data(), mapped_.size(), std::uint64_t{0});
@@ -216,7 +220,8 @@ class mailbox {
   }
 
   [[nodiscard]] mailbox_words words() const {
-    return {slots(), mapped_.data(), answers(), owners_.data(), unanswered_.data(), limit_};
+    auto const of_one = static_cast<std::uint32_t>(slots_ / space_.multiprocessors());
+    return {slots_, std::max(of_one, 1u), mapped_.data(), answers(), owners_.data(), unanswered_.data(), limit_};
   }
   [[nodiscard]] mailbox_ref ref() const { return mailbox_ref(words()); }
   /// In memory of the space.
@@ -227,7 +232,7 @@ class mailbox {
   /// Tells kernels whether the host will answer. They give requests up when it will not. O(slots).
   void set_serving(bool serving) {
     is_serving_ = serving;
-    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+    for (std::uint32_t slot = 0; slot < slots_; ++slot) {
       mail const last(answers()[slot]);
       put_answer(slot, last.number(), last);
     }
@@ -236,15 +241,22 @@ class mailbox {
   /// number. Returns whether there were some. O(slots).
   template <class F>
   bool serve(F const& handle) {
-    std::uint32_t found[at_once];
+    letter found[at_once];
     std::uint32_t n = 0;
     bool some = false;
-    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
-      if (request(slot).load(exec::relaxed) == served_[slot]) continue;
-      __builtin_prefetch(answers() + slot, 1);  // kernels have read it since the last answer
-      found[n++] = slot;
+    for (std::uint32_t first = 0; first < served_.size(); first += line) {
+      std::uint64_t posted[line];
+      std::uint64_t differs = 0;
+      for (std::uint32_t i = 0; i < line; ++i) {
+        posted[i] = request(first + i).load(exec::acquire);
+        differs |= posted[i] ^ served_[first + i];
+      }
+      if (differs == 0) continue;
       some = true;
-      if (n == at_once) answer(found, std::exchange(n, 0), handle);
+      __builtin_prefetch(answers() + first, 1);  // kernels have read it since the last answer
+      for (std::uint32_t i = 0; i < line; ++i)
+        if (posted[i] != served_[first + i]) found[n++] = {first + i, mail(posted[i])};
+      if (n + line > at_once) answer(found, std::exchange(n, 0), handle);
     }
     answer(found, n, handle);
     return some;
@@ -258,10 +270,14 @@ class mailbox {
   }
 
  private:
-  static constexpr std::uint32_t at_once = 32;  // answers whose cache lines are fetched together
+  static constexpr std::uint32_t line = 8;      // slots of a cache line
+  static constexpr std::uint32_t at_once = 32;  // answers whose cache lines are fetched together, at most
 
-  [[nodiscard]] std::uint32_t slots() const { return static_cast<std::uint32_t>(served_.size()); }
-  [[nodiscard]] std::uint64_t* answers() const { return mapped_.data() + slots(); }
+  struct letter {
+    std::uint32_t slot;
+    mail request;
+  };
+  [[nodiscard]] std::uint64_t* answers() const { return mapped_.data() + served_.size(); }
   [[nodiscard]] exec::system_ref<std::uint64_t> request(std::uint32_t slot) const {
     return exec::system_ref<std::uint64_t>(mapped_.data()[slot]);
   }
@@ -270,19 +286,20 @@ class mailbox {
         .store(mail(number, a.what(), a.value(), !is_serving_).bits(), exec::release);
   }
   template <class F>
-  void answer(std::uint32_t const* slots, std::uint32_t n, F const& handle) {
+  void answer(letter const* letters, std::uint32_t n, F const& handle) {
     for (std::uint32_t i = 0; i < n; ++i) {
-      mail const m(request(slots[i]).load(exec::acquire));
+      auto const& [slot, m] = letters[i];
       mail const a = handle(m);
-      served_[slots[i]] = m.bits();
-      put_answer(slots[i], m.number(), a);
+      served_[slot] = m.bits();
+      put_answer(slot, m.number(), a);
     }
   }
 
   Space space_;
   std::uint64_t limit_;
   bool is_serving_ = false;
-  std::vector<std::uint64_t> served_;                  // by slot: the last request that was answered
+  std::uint32_t slots_;
+  std::vector<std::uint64_t> served_;  // by slot, up to the end of the last cache line: the last request answered
   exec::staging_buffer<std::uint64_t, Space> mapped_;  // requests, then answers
   exec::buffer<std::uint32_t, Space> owners_;
   exec::buffer<std::uint64_t, Space> unanswered_;

@@ -11,9 +11,8 @@
 // every access is translated; here a space is contiguous. Beyond the paper: if no place keeps spaces apart, a space is
 // put into the padding, at the first run of free pages, unless `pack` is false. So a pool can be filled.
 //
-// What only such spaces need, the pages that are free and the number of claims of each leaf, is computed from all
-// spaces when the first one is put there. Until then, a request changes some words, of which most are in the host's
-// cache.
+// All other spaces begin at a leaf. What only packed ones need is computed when the first space is packed. Until then,
+// a request changes some words of arrays with few bytes per leaf, which stay in the cache of the host.
 #pragma once
 
 #include <algorithm>
@@ -38,43 +37,40 @@ class portion_space {
   static constexpr std::uint32_t none = or_tree::none;
 
   /// pages: a multiple of leaf_pages, at least one.
-  portion_space(std::uint32_t pages, bool pack) : pack_(pack), lengths_(pages), blocks_(blocks_of(pages)) {
+  portion_space(std::uint32_t pages, bool pack) : pack_(pack), lengths_(leaves_of(pages)), blocks_(blocks_of(pages)) {
     for (unsigned h = 0; h <= portion_tree::height; ++h) by_height_.emplace_back(blocks_of(pages));
     if (unsigned const rest = leaves_beyond(); rest > 0)
       blocks_.back().claim(portion_tree::mask(portion_tree::leaves - rest, rest));
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) list(b);
   }
 
-  [[nodiscard]] std::uint32_t pages() const { return static_cast<std::uint32_t>(lengths_.size()); }
+  [[nodiscard]] std::uint32_t pages() const { return static_cast<std::uint32_t>(lengths_.size()) * leaf_pages; }
   [[nodiscard]] std::uint32_t used() const { return used_; }
   /// The most pages that were used at the same time.
   [[nodiscard]] std::uint32_t peak() const { return peak_; }
   /// The pages of the space that begins here; 0: none does.
-  [[nodiscard]] std::uint32_t length(std::uint32_t first) const { return lengths_[first] & ~is_packed; }
+  [[nodiscard]] std::uint32_t length(std::uint32_t first) const { return space_at(first).pages; }
 
   /// A space of so many pages, at least 1: its first page, or none. O(log pool); of more than 2 MiB, O(VABlocks / 64);
   /// if it is packed, O(free runs + free VABlocks), and once O(pages).
   [[nodiscard]] std::uint32_t allocate(std::uint32_t pages) {
     if (pages > this->pages()) return none;
-    if (std::uint32_t const first = find_apart(pages); first != none) return take(first, pages);
+    if (std::uint32_t const first = find_apart(pages); first != none) return take(first, {pages, false});
     if (!pack_) return none;
     if (!padding_) open_padding();
     std::uint32_t const first = find_packed(pages);
-    return first == none ? none : take(first, pages | is_packed);
+    return first == none ? none : take(first, {pages, true});
   }
   /// Frees the space that begins here. False if none does. O(log pool + VABlocks of the space / 64).
   bool free(std::uint32_t first) {
-    if (first >= pages() || lengths_[first] == 0) return false;
-    std::uint32_t const length = lengths_[first];
-    lengths_[first] = 0;
-    used_ -= length & ~is_packed;
-    if (padding_) {
-      std::uint32_t const inside = in_whole(length);
-      padding_->pages.tree().set_free(first + inside, (length & ~is_packed) - inside);
-    }
-    if (std::uint32_t const whole = in_whole(length) / block_pages; whole > 0)
-      by_height_[portion_tree::height].tree().set_free(first / block_pages, whole);
-    for_each_claim(first, length, [&](std::uint32_t block, unsigned leaf, unsigned count) {
+    space const s = first < pages() ? space_at(first) : space{};
+    if (s.pages == 0) return false;
+    length_at(first, s.is_packed) = 0;
+    used_ -= s.pages;
+    if (padding_) padding_->pages.tree().set_free(first + s.in_whole(), s.pages - s.in_whole());
+    if (s.in_whole() > 0)
+      by_height_[portion_tree::height].tree().set_free(first / block_pages, s.in_whole() / block_pages);
+    for_each_claim(first, s, [&](std::uint32_t block, unsigned leaf, unsigned count) {
       change(block, [&](portion_tree& tree) {
         tree.release(padding_ ? padding_->claims[block].remove(leaf, count) : portion_tree::mask(leaf, count));
       });
@@ -88,8 +84,7 @@ class portion_space {
   [[nodiscard]] portion_space grown(std::uint32_t pages) const {
     portion_space larger(pages, pack_);
     if (padding_) larger.open_padding();
-    for (std::uint32_t first = 0; first < this->pages(); ++first)
-      if (lengths_[first] != 0) larger.take(first, lengths_[first]);
+    for_each_space([&](std::uint32_t first, space const& s) { larger.take(first, s); });
     larger.peak_ = peak_;
     return larger;
   }
@@ -105,7 +100,7 @@ class portion_space {
         ensure(length(page) <= pages() - page, where, at + " begins a space beyond the pool");
         end = page + length(page);
         std::uint32_t const first = page / block_pages;
-        std::fill_n(is_inside.begin() + first, in_whole(lengths_[page]) / block_pages, true);
+        std::fill_n(is_inside.begin() + first, space_at(page).in_whole() / block_pages, true);
       }
       bool const is_listed = page >= end && blocks_[page / block_pages].highest() != portion_tree::height;
       ensure(!padding_ || padding_->pages.is_free(page) == is_listed, where, at + " is both free and used, or neither");
@@ -122,7 +117,14 @@ class portion_space {
 
  private:
   static constexpr char const* where = "align-malloc";
-  static constexpr std::uint32_t is_packed = std::uint32_t{1} << 31;  // of a length: the space is in the padding
+
+  struct space {
+    std::uint32_t pages = 0;
+    bool is_packed = false;
+    // The pages in VABlocks of which it has every page, except for those of its last VABlock. No other space claims a
+    // leaf of them, so only the OR-tree of whole VABlocks says that they are used: a bit of each.
+    [[nodiscard]] std::uint32_t in_whole() const { return is_packed ? 0 : (pages - 1) / block_pages * block_pages; }
+  };
 
   // An OR-tree with its memory.
   class bits {
@@ -139,8 +141,9 @@ class portion_space {
   };
   // What a pool needs from the first packed space on.
   struct padding {
-    std::vector<claim_counts> claims;  // by VABlock; without VABlocks of which a space has every page
-    bits pages;                        // that are free, without those of whole VABlocks
+    std::vector<std::uint32_t> lengths;  // of packed spaces, by first page
+    std::vector<claim_counts> claims;    // by VABlock; without VABlocks of which a space has every page
+    bits pages;                          // that are free, without those of whole VABlocks
   };
 
   [[nodiscard]] static std::uint32_t blocks_of(std::uint32_t pages) { return (pages + block_pages - 1) / block_pages; }
@@ -165,17 +168,16 @@ class portion_space {
     if (block == none) block = whole.next_free(0);
     return block == none ? none : block * block_pages + blocks_[block].find(parent) * leaf_pages;
   }
-  std::uint32_t take(std::uint32_t first, std::uint32_t length) {
-    std::uint32_t const pages = length & ~is_packed;
-    lengths_[first] = length;
-    used_ += pages;
+  std::uint32_t take(std::uint32_t first, space const& s) {
+    length_at(first, s.is_packed) = s.pages;
+    used_ += s.pages;
     peak_ = std::max(peak_, used_);
-    if (std::uint32_t const whole = in_whole(length) / block_pages; whole > 0)
-      by_height_[portion_tree::height].tree().set_used(first / block_pages, whole);
-    for_each_claim(first, length, [&](std::uint32_t block, unsigned leaf, unsigned count) {
+    if (s.in_whole() > 0)
+      by_height_[portion_tree::height].tree().set_used(first / block_pages, s.in_whole() / block_pages);
+    for_each_claim(first, s, [&](std::uint32_t block, unsigned leaf, unsigned count) {
       change(block, [&](portion_tree& tree) { tree.claim(portion_tree::mask(leaf, count)); });
     });
-    if (padding_) note(first, length);
+    if (padding_) note(first, s);
     return first;
   }
   // The first run of so many free pages, or none. The pages of whole VABlocks are only listed meanwhile.
@@ -191,19 +193,17 @@ class portion_space {
     return first;
   }
   void open_padding() {
-    padding_.emplace(std::vector<claim_counts>(blocks_.size()), bits(pages()));
+    padding_.emplace(std::vector<std::uint32_t>(pages()), std::vector<claim_counts>(blocks_.size()), bits(pages()));
     for (std::uint32_t b = 0; b < blocks_.size(); ++b)
       if (blocks_[b].highest() != portion_tree::height) list_pages(b);
     unsigned const rest = leaves_beyond();
     padding_->claims.back().add(portion_tree::leaves - rest, rest);
-    for (std::uint32_t first = 0; first < pages(); ++first)
-      if (lengths_[first] != 0) note(first, lengths_[first]);
+    for_each_space([this](std::uint32_t first, space const& s) { note(first, s); });
   }
   // Enters a space of which the portion trees know already.
-  void note(std::uint32_t first, std::uint32_t length) {
-    std::uint32_t const inside = in_whole(length);
-    padding_->pages.tree().set_used(first + inside, (length & ~is_packed) - inside);
-    for_each_claim(first, length, [&](std::uint32_t block, unsigned leaf, unsigned count) {
+  void note(std::uint32_t first, space const& s) {
+    padding_->pages.tree().set_used(first + s.in_whole(), s.pages - s.in_whole());
+    for_each_claim(first, s, [&](std::uint32_t block, unsigned leaf, unsigned count) {
       padding_->claims[block].add(leaf, count);
     });
   }
@@ -212,18 +212,26 @@ class portion_space {
     padding_->pages.tree().set_free(first, std::min(block_pages, pages() - first));
   }
 
-  // The pages of a space in VABlocks of which it has every page, except for those of its last VABlock. No other space
-  // claims a leaf of them, so only the OR-tree of whole VABlocks says that they are used: a bit of each.
-  [[nodiscard]] static std::uint32_t in_whole(std::uint32_t length) {
-    return (length & is_packed) != 0 ? 0 : (length - 1) / block_pages * block_pages;
+  // The space that begins at this page; of 0 pages: none does.
+  [[nodiscard]] space space_at(std::uint32_t first) const {
+    if (first % leaf_pages == 0 && lengths_[first / leaf_pages] != 0) return {lengths_[first / leaf_pages], false};
+    return padding_ ? space{padding_->lengths[first], true} : space{};
+  }
+  [[nodiscard]] std::uint32_t& length_at(std::uint32_t first, bool is_packed) {
+    return is_packed ? padding_->lengths[first] : lengths_[first / leaf_pages];
+  }
+  // Calls f(first page, space) for each space, in ascending order.
+  template <class F>
+  void for_each_space(F const& f) const {
+    for (std::uint32_t first = 0; first < pages(); first += padding_ ? 1 : leaf_pages)
+      if (space const s = space_at(first); s.pages > 0) f(first, s);
   }
   // Calls f(VABlock, its first leaf, leaves) for each VABlock with other leaves that the space claims.
   template <class F>
-  static void for_each_claim(std::uint32_t first, std::uint32_t length, F const& f) {
-    std::uint32_t const pages = length & ~is_packed;
-    std::uint32_t leaf = (first + in_whole(length)) / leaf_pages;
-    std::uint32_t const end = length == pages ? leaf + portion_tree::claim_of(leaves_of(pages - in_whole(length)))
-                                              : (first + pages - 1) / leaf_pages + 1;
+  static void for_each_claim(std::uint32_t first, space const& s, F const& f) {
+    std::uint32_t leaf = (first + s.in_whole()) / leaf_pages;
+    std::uint32_t const end = s.is_packed ? (first + s.pages - 1) / leaf_pages + 1
+                                          : leaf + portion_tree::claim_of(leaves_of(s.pages - s.in_whole()));
     while (leaf < end) {
       std::uint32_t const block = leaf / portion_tree::leaves;
       std::uint32_t const here = std::min(end, (block + 1) * portion_tree::leaves) - leaf;
@@ -253,7 +261,7 @@ class portion_space {
   bool pack_;
   std::uint32_t used_ = 0;
   std::uint32_t peak_ = 0;
-  std::vector<std::uint32_t> lengths_;  // by first page
+  std::vector<std::uint32_t> lengths_;  // of spaces that are apart, by first leaf
   std::vector<portion_tree> blocks_;    // without spaces that have every page of a VABlock
   std::vector<bits> by_height_;         // [h]: VABlocks whose highest free node has height h; the last: whole ones
   std::optional<padding> padding_;
