@@ -4,6 +4,8 @@
 //   applications/SPACE/PATTERN/ARRAYS/MEMORY/MiB:N    the eight applications of Fig. 16 of AlignMalloc (TPDS 2025)
 //   own_memory/SPACE/step|random/ARRAYS/MEMORY/accesses:A/bytes:N   1 K threads read A words of N bytes each (Fig. 12,
 //                                                     13: 100 words; with at most 8, most blocks are never touched)
+//   translation/SPACE/ARRAYS/accesses:A/bytes:N       128 threads read A words of N bytes each, at random, in memory of
+//                                                     the device (Fig. 13 (d))
 //
 // WYRM_PATTERN_MIB lists the sizes of applications in MiB, 1 MiB or more each, instead of 1024,4096,20480 (on a CPU:
 // 64).
@@ -199,10 +201,10 @@ void time_application(benchmark::State& state, Space const& space, source from) 
 }
 
 template <class Arrays, class Space>
-void time_own_memory(benchmark::State& state, Space const& space, source from, bool in_step) {
+void time_own_memory(benchmark::State& state, Space const& space, source from, std::uint64_t threads, bool in_step) {
   report(state, [&](int runs) {
     auto const words = static_cast<std::uint64_t>(state.range(1)) / sizeof(word);
-    own_memory const p{{1024, words}, static_cast<std::uint32_t>(state.range(0)), in_step};
+    own_memory const p{{threads, words}, static_cast<std::uint32_t>(state.range(0)), in_step};
     state.SetItemsProcessed(static_cast<std::int64_t>(p.size.threads * p.accesses) * runs);
     return time_runs<Arrays>(space, from, p, expected(p), runs);
   });
@@ -240,12 +242,21 @@ void add_arrays(Space const& space, std::string const& arrays, source from, char
   for (bool const in_step : {true, false})
     benchmark::RegisterBenchmark(
         (std::string("own_memory/") + Space::name + (in_step ? "/step/" : "/random/") + name).c_str(),
-        [=](benchmark::State& state) { time_own_memory<Arrays>(state, space, from, in_step); })
+        [=](benchmark::State& state) { time_own_memory<Arrays>(state, space, from, 1024, in_step); })
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond)
         ->Iterations(10)
         ->ArgNames({"accesses", "bytes"})
         ->ArgsProduct({{2, 8, 100}, benchmark::CreateRange(512, is_gpu<Space> ? 2 << 20 : 64 << 10, 4)});
+  if (from != source::device) return;
+  benchmark::RegisterBenchmark(
+      (std::string("translation/") + Space::name + "/" + arrays).c_str(),
+      [=](benchmark::State& state) { time_own_memory<Arrays>(state, space, from, 128, false); })
+      ->UseManualTime()
+      ->Unit(benchmark::kMicrosecond)
+      ->Iterations(20)
+      ->ArgNames({"accesses", "bytes"})
+      ->ArgsProduct({{100, 150, 200}, benchmark::CreateRange(64 << 10, is_gpu<Space> ? 16 << 20 : 64 << 10, 4)});
 }
 
 template <class Space>

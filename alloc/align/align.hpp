@@ -34,7 +34,7 @@ namespace wyrm::alloc {
 /// Parameters of AlignMalloc.
 struct align_parameters {
   bool pack = true;         // if no place keeps warps apart: use the padding between them; false: refuse
-  std::uint32_t slots = 0;  // requests under way at the same time, up to 65536; 0: 64 per multiprocessor
+  std::uint32_t slots = 0;  // requests under way at the same time, up to 65536; 0: 16 per multiprocessor
   std::chrono::nanoseconds limit = std::chrono::seconds(10);  // that a request waits for the host; then it is refused
 };
 
@@ -131,8 +131,9 @@ class align_host final : public served_by_host {
 }  // namespace detail
 
 /// Owner of the pool. Beside the pool it has 12 bytes per page of 4 KiB and 4 bytes per slot in memory of the space,
-/// and in host memory about 5 bytes per page and 24 per slot. Blocks are multiples of 4 KiB, and aligned to 4 KiB.
-/// Blocks that a tile requests together are adjacent; their memory is free when all of them are.
+/// and in host memory about .3 bytes per page, 4 more from the first packed space on, and 24 per slot. Blocks are
+/// multiples of 4 KiB, and aligned to 4 KiB. Blocks that a tile requests together are adjacent; their memory is free
+/// when all of them are.
 template <class Space>
 class align_malloc {
  public:
@@ -247,7 +248,7 @@ class align_malloc {
       throw error(error_code::bad_argument, std::string(name) + ": slots must be at most 65536, not " +
                                                 std::to_string(p.slots) + ", and the limit not negative");
     if (p.slots > 0) return p.slots;
-    return static_cast<std::uint32_t>(std::clamp<std::size_t>(64 * space.multiprocessors(), 64, 16384));
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(16 * space.multiprocessors(), 64, 16384));
   }
   [[nodiscard]] static std::uint32_t pages_in(std::size_t bytes) {
     return static_cast<std::uint32_t>(bytes / leaf_bytes * portion_space::leaf_pages);

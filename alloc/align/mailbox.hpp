@@ -144,10 +144,10 @@ class mailbox_ref {
     exec::atomic_ref<std::uint64_t>(*words_.unanswered).fetch_add(1, exec::relaxed);
   }
 
-  // The pause doubles with each poll, up to 16 us: thousands of warps may wait, and the bus carries 48 million loads a
-  // second.
+  // The pause doubles with each poll, up to 4 us: as many warps as there are slots may wait, and the bus carries 48
+  // million loads a second.
   WYRM_HD static void pause(unsigned attempt) {
-    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (__nanosleep(64u << (attempt < 8 ? attempt : 8));), (exec::host_sleep(attempt);))
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (__nanosleep(64u << (attempt < 6 ? attempt : 6));), (exec::host_sleep(attempt);))
   }
   // Whether a thread that waits gives up. It looks at the clock only now and then.
   [[nodiscard]] WYRM_HD bool is_over(unsigned attempt, std::uint64_t& start) const {

@@ -37,7 +37,8 @@ class portion_space {
   static constexpr std::uint32_t none = or_tree::none;
 
   /// pages: a multiple of leaf_pages, at least one.
-  portion_space(std::uint32_t pages, bool pack) : pack_(pack), lengths_(leaves_of(pages)), blocks_(blocks_of(pages)) {
+  portion_space(std::uint32_t pages, bool pack)
+      : pack_(pack), lengths_(leaves_of(pages)), large_(blocks_of(pages)), blocks_(blocks_of(pages)) {
     for (unsigned h = 0; h <= portion_tree::height; ++h) by_height_.emplace_back(blocks_of(pages));
     if (unsigned const rest = leaves_beyond(); rest > 0)
       blocks_.back().claim(portion_tree::mask(portion_tree::leaves - rest, rest));
@@ -65,7 +66,7 @@ class portion_space {
   bool free(std::uint32_t first) {
     space const s = first < pages() ? space_at(first) : space{};
     if (s.pages == 0) return false;
-    length_at(first, s.is_packed) = 0;
+    length_of(first, s) = 0;
     used_ -= s.pages;
     if (padding_) padding_->pages.tree().set_free(first + s.in_whole(), s.pages - s.in_whole());
     if (s.in_whole() > 0)
@@ -169,7 +170,7 @@ class portion_space {
     return block == none ? none : block * block_pages + blocks_[block].find(parent) * leaf_pages;
   }
   std::uint32_t take(std::uint32_t first, space const& s) {
-    length_at(first, s.is_packed) = s.pages;
+    length_of(first, s) = s.pages;
     used_ += s.pages;
     peak_ = std::max(peak_, used_);
     if (s.in_whole() > 0)
@@ -214,11 +215,13 @@ class portion_space {
 
   // The space that begins at this page; of 0 pages: none does.
   [[nodiscard]] space space_at(std::uint32_t first) const {
+    if (first % block_pages == 0 && large_[first / block_pages] != 0) return {large_[first / block_pages], false};
     if (first % leaf_pages == 0 && lengths_[first / leaf_pages] != 0) return {lengths_[first / leaf_pages], false};
     return padding_ ? space{padding_->lengths[first], true} : space{};
   }
-  [[nodiscard]] std::uint32_t& length_at(std::uint32_t first, bool is_packed) {
-    return is_packed ? padding_->lengths[first] : lengths_[first / leaf_pages];
+  [[nodiscard]] std::uint32_t& length_of(std::uint32_t first, space const& s) {
+    if (s.is_packed) return padding_->lengths[first];
+    return s.in_whole() > 0 ? large_[first / block_pages] : lengths_[first / leaf_pages];
   }
   // Calls f(first page, space) for each space, in ascending order.
   template <class F>
@@ -261,7 +264,8 @@ class portion_space {
   bool pack_;
   std::uint32_t used_ = 0;
   std::uint32_t peak_ = 0;
-  std::vector<std::uint32_t> lengths_;  // of spaces that are apart, by first leaf
+  std::vector<std::uint32_t> lengths_;  // of spaces that are apart, up to 2 MiB, by first leaf
+  std::vector<std::uint32_t> large_;    // of larger ones, by first VABlock
   std::vector<portion_tree> blocks_;    // without spaces that have every page of a VABlock
   std::vector<bits> by_height_;         // [h]: VABlocks whose highest free node has height h; the last: whole ones
   std::optional<padding> padding_;
