@@ -131,7 +131,7 @@ class align_host final : public served_by_host {
 }  // namespace detail
 
 /// Owner of the pool. Beside the pool it has 12 bytes per page of 4 KiB and 4 bytes per slot in memory of the space,
-/// and in host memory about .3 bytes per page, 4 more from the first packed space on, and 24 per slot. Blocks are
+/// and in host memory about .3 bytes per page, 5 more from the first packed space on, and 24 per slot. Blocks are
 /// multiples of 4 KiB, and aligned to 4 KiB. Blocks that a tile requests together are adjacent; their memory is free
 /// when all of them are.
 template <class Space>

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,6 +26,7 @@
 
 #include "../allocator.hpp"
 #include "../extent/or_tree.hpp"
+#include "free_runs.hpp"
 #include "portion_tree.hpp"
 
 namespace wyrm::alloc {
@@ -52,23 +54,23 @@ class portion_space {
   /// The pages of the space that begins here; 0: none does.
   [[nodiscard]] std::uint32_t length(std::uint32_t first) const { return space_at(first).pages; }
 
-  /// A space of so many pages, at least 1: its first page, or none. O(log pool); of more than 2 MiB, O(VABlocks / 64);
-  /// if it is packed, O(free runs + free VABlocks), and once O(pages).
+  /// A space of so many pages, at least 1: its first page, or none. O(log pool); of more than 2 MiB, O(VABlocks / 64).
+  /// O(pages) for the first space that is packed; O(pages of the space / 64 + log pool) for each space since then.
   [[nodiscard]] std::uint32_t allocate(std::uint32_t pages) {
     if (pages > this->pages()) return none;
     if (std::uint32_t const first = find_apart(pages); first != none) return take(first, {pages, false});
     if (!pack_) return none;
-    if (!padding_) open_padding();
-    std::uint32_t const first = find_packed(pages);
+    if (!padding_ && !open_padding()) return none;
+    std::uint32_t const first = padding_->pages.find(pages);
     return first == none ? none : take(first, {pages, true});
   }
-  /// Frees the space that begins here. False if none does. O(log pool + VABlocks of the space / 64).
+  /// Frees the space that begins here. False if none does. O(log pool + VABlocks of the space / 64), or as allocate().
   bool free(std::uint32_t first) {
     space const s = first < pages() ? space_at(first) : space{};
     if (s.pages == 0) return false;
     length_of(first, s) = 0;
     used_ -= s.pages;
-    if (padding_) padding_->pages.tree().set_free(first + s.in_whole(), s.pages - s.in_whole());
+    if (padding_) padding_->pages.set(first, s.pages, true);
     if (s.in_whole() > 0)
       by_height_[portion_tree::height].tree().set_free(first / block_pages, s.in_whole() / block_pages);
     for_each_claim(first, s, [&](std::uint32_t block, unsigned leaf, unsigned count) {
@@ -84,7 +86,7 @@ class portion_space {
   /// The same spaces in a pool of more pages. O(pages).
   [[nodiscard]] portion_space grown(std::uint32_t pages) const {
     portion_space larger(pages, pack_);
-    if (padding_) larger.open_padding();
+    if (padding_ && !larger.open_padding()) throw std::bad_alloc();
     for_each_space([&](std::uint32_t first, space const& s) { larger.take(first, s); });
     larger.peak_ = peak_;
     return larger;
@@ -103,8 +105,8 @@ class portion_space {
         std::uint32_t const first = page / block_pages;
         std::fill_n(is_inside.begin() + first, space_at(page).in_whole() / block_pages, true);
       }
-      bool const is_listed = page >= end && blocks_[page / block_pages].highest() != portion_tree::height;
-      ensure(!padding_ || padding_->pages.is_free(page) == is_listed, where, at + " is both free and used, or neither");
+      ensure(!padding_ || padding_->pages.is_free(page) == (page >= end), where,
+             at + " is both free and used, or neither");
     }
     portion_space const same = grown(pages());
     ensure(used_ == same.used_, where, "the number of used pages is wrong");
@@ -144,7 +146,7 @@ class portion_space {
   struct padding {
     std::vector<std::uint32_t> lengths;  // of packed spaces, by first page
     std::vector<claim_counts> claims;    // by VABlock; without VABlocks of which a space has every page
-    bits pages;                          // that are free, without those of whole VABlocks
+    free_runs pages;                     // that no space has
   };
 
   [[nodiscard]] static std::uint32_t blocks_of(std::uint32_t pages) { return (pages + block_pages - 1) / block_pages; }
@@ -181,36 +183,26 @@ class portion_space {
     if (padding_) note(first, s);
     return first;
   }
-  // The first run of so many free pages, or none. The pages of whole VABlocks are only listed meanwhile.
-  [[nodiscard]] std::uint32_t find_packed(std::uint32_t pages) {
-    or_tree const& whole = by_height_[portion_tree::height].tree();
-    or_tree const& listed = padding_->pages.tree();
-    auto const for_each_whole = [&](auto const& f) {
-      for (std::uint32_t b = whole.next_free(0); b != none; b = whole.next_free(b + 1)) f(b * block_pages);
-    };
-    for_each_whole([&](std::uint32_t page) { listed.set_free(page, block_pages); });
-    std::uint32_t const first = listed.find(pages);
-    for_each_whole([&](std::uint32_t page) { listed.set_used(page, block_pages); });
-    return first;
-  }
-  void open_padding() {
-    padding_.emplace(std::vector<std::uint32_t>(pages()), std::vector<claim_counts>(blocks_.size()), bits(pages()));
-    for (std::uint32_t b = 0; b < blocks_.size(); ++b)
-      if (blocks_[b].highest() != portion_tree::height) list_pages(b);
+  // False if the host has no memory for it.
+  [[nodiscard]] bool open_padding() {
+    try {
+      padding_.emplace(std::vector<std::uint32_t>(pages()), std::vector<claim_counts>(blocks_.size()),
+                       free_runs(pages()));
+    } catch (std::bad_alloc const&) {
+      return false;
+    }
+    padding_->pages.set(0, pages(), true);
     unsigned const rest = leaves_beyond();
     padding_->claims.back().add(portion_tree::leaves - rest, rest);
     for_each_space([this](std::uint32_t first, space const& s) { note(first, s); });
+    return true;
   }
   // Enters a space of which the portion trees know already.
   void note(std::uint32_t first, space const& s) {
-    padding_->pages.tree().set_used(first + s.in_whole(), s.pages - s.in_whole());
+    padding_->pages.set(first, s.pages, false);
     for_each_claim(first, s, [&](std::uint32_t block, unsigned leaf, unsigned count) {
       padding_->claims[block].add(leaf, count);
     });
-  }
-  void list_pages(std::uint32_t block) {
-    std::uint32_t const first = block * block_pages;
-    padding_->pages.tree().set_free(first, std::min(block_pages, pages() - first));
   }
 
   // The space that begins at this page; of 0 pages: none does.
@@ -242,8 +234,7 @@ class portion_space {
       leaf += here;
     }
   }
-  // Changes the tree of a VABlock by f(tree). A VABlock is in the OR-tree of its highest free node; its free pages are
-  // listed unless it is whole.
+  // Changes the tree of a VABlock by f(tree). A VABlock is in the OR-tree of its highest free node.
   template <class F>
   void change(std::uint32_t block, F const& f) {
     unsigned const before = blocks_[block].highest();
@@ -252,9 +243,6 @@ class portion_space {
     if (before == after) return;
     if (before != portion_tree::none) by_height_[before].tree().set_used(block, 1);
     list(block);
-    if (!padding_) return;
-    if (before == portion_tree::height) list_pages(block);
-    if (after == portion_tree::height) padding_->pages.tree().set_used(block * block_pages, block_pages);
   }
   void list(std::uint32_t block) {
     unsigned const h = blocks_[block].highest();

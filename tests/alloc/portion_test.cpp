@@ -80,6 +80,35 @@ TEST(portion_tree, a_warptree_claims_the_leaves_of_its_parent) {
   }
 }
 
+// The first of `count` true elements in a row, or none.
+std::uint32_t first_run(std::vector<bool> const& all, std::uint32_t count) {
+  auto const at = std::search_n(all.begin(), all.end(), static_cast<std::ptrdiff_t>(count), true);
+  return at == all.end() ? none : static_cast<std::uint32_t>(at - all.begin());
+}
+
+TEST(free_runs, the_first_run) {
+  for (std::uint32_t const pages : {1u, 63u, 64u, 65u, 128u, 200u, 1000u, 4096u}) {
+    SCOPED_TRACE(pages);
+    std::mt19937 random(seeded(pages));
+    alloc::free_runs runs(pages);
+    std::vector<bool> all(pages);
+    EXPECT_EQ(runs.find(1), none);
+    for (std::size_t round = 0; round < scaled(2000, 300); ++round) {
+      // Most changes are small or make pages free, so that runs of all lengths come into being.
+      auto const first = static_cast<std::uint32_t>(random() % pages);
+      std::uint32_t const most = std::min<std::uint32_t>(pages - first, random() % 4 == 0 ? pages : 70);
+      auto const count = static_cast<std::uint32_t>(1 + random() % most);
+      bool const free = random() % 3 != 0;
+      runs.set(first, count, free);
+      std::fill_n(all.begin() + first, count, free);
+      for (std::uint32_t const wanted :
+           {1u, 2u, 63u, 64u, 65u, static_cast<std::uint32_t>(1 + random() % pages), pages})
+        ASSERT_EQ(runs.find(wanted), first_run(all, wanted)) << wanted << " pages, round " << round;
+      ASSERT_EQ(runs.is_free(first), free);
+    }
+  }
+}
+
 class model {
  public:
   model(std::uint32_t pages, bool pack) : pages_(pages), pack_(pack), real_(pages, pack) {}
