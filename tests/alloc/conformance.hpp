@@ -175,7 +175,7 @@ TYPED_TEST_P(conformance, long_churn) {
   double const operations = operations_or(20000);
   if (!owns_pool<TypeParam>() || !family<TypeParam>().reclaims) GTEST_SKIP() << "the allocator reuses no memory";
   std::size_t const lanes = operations < 1e7 ? 320 : 131072;
-  // Blocks of 4 KiB need more: a pool that is nearly full is searched page by page.
+  // Blocks of 4 KiB need more.
   std::size_t const bytes = lanes << (family<TypeParam>().unit_bytes < 4096 ? 14 : 16);
   pool<TypeParam> p({.pool_bytes = bytes, .reserve_bytes = bytes, .checked = false});
   verification const verify{test_samples()};
