@@ -8,10 +8,10 @@
 //
 // SUBJECT is out_pagerank (an iteration: the difference of two runs, divided; for managed, a run of one), out_bfs (from
 // the vertex of the highest degree), out_components, or out_insert (100,000 random edges, which are erased untimed).
-// GRAPH is rmat-S or rgg-S with 2^S vertices. The size of a graph is that of its vertex table and rows; a budget counts
-// these and all arrays: scratch, queues, results. What does not fit is reported as `does not fit`, and has no time.
-// managed and host have vertex tables and arrays in device memory; managed runs only where the graph fits the free
-// memory of the device.
+// GRAPH is rmat-S, rmat-SxF (F edges for each vertex, else 16) or rgg-S, with 2^S vertices. The size of a graph is that
+// of its vertex table and rows; a budget counts these and all arrays: scratch, queues, results. What does not fit is
+// reported as `does not fit`, and has no time. managed and host have vertex tables and arrays in device memory; managed
+// runs only where the graph fits the free memory of the device.
 //
 // Figures: of_device: the time relative to that of device memory; in_mib, out_mib: moved in a repetition;
 // moved_of_bus: these bytes over the time, as a part of 51 GB/s; rows_of_bus (pagerank): the lines of 128 bytes of all
@@ -22,6 +22,7 @@
 //   residency_curves_bench [--graph NAME,...] [--repeat N] [--only TEXT] [--quick] [--space cpu|cuda] [--json FILE]
 //
 // --graph: rmat-22,rgg-22 on a GPU, rmat-14,rgg-14 on a CPU. --quick: rmat-12, and three ratios.
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -45,7 +46,10 @@
 #include "../alloc/residency/signature_check.hpp"
 #include "../datasets/generators.hpp"
 #include "../datasets/updates.hpp"
+#include "../exec/bulk.hpp"
 #include "../exec/device.hpp"
+#include "../exec/launch.hpp"
+#include "../exec/memory.hpp"
 #include "../graph/dynamic_graph.hpp"
 #include "residency/report.hpp"
 #include "residency/settings.hpp"
@@ -59,28 +63,85 @@ namespace residency = alloc::residency;
 constexpr double bus_bytes = 51e9;  // a second
 constexpr std::size_t batch_edges = 100'000;
 
-/// rmat-S or rgg-S: both arcs of each edge, sorted. Throws error(bad_argument).
-graph::csr rows_of(std::string const& name) {
+/// Both arcs of edge i of an R-MAT graph, as numbers; of a self-loop, numbers beyond all arcs.
+struct number_arcs {
+  datasets::rmat_edges edges;
+  std::uint64_t* numbers;
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const [u, v] = edges(i);
+    std::uint64_t const loop = std::uint64_t{u == v} << 2 * edges.scale;
+    numbers[2 * i] = loop | std::uint64_t{u} << edges.scale | v;
+    numbers[2 * i + 1] = loop | std::uint64_t{v} << edges.scale | u;
+  }
+};
+struct target_of {
+  unsigned scale;
+  std::uint64_t const* arcs;
+  graph::vertex_id* targets;
+  WYRM_HD void operator()(std::size_t i) const {
+    targets[i] = static_cast<graph::vertex_id>(arcs[i] & ((std::uint64_t{1} << scale) - 1));
+  }
+};
+/// offsets[v]: the number of arcs before those of v.
+struct offset_of {
+  unsigned scale;
+  std::uint64_t const* arcs;
+  std::size_t n;
+  std::uint64_t* offsets;
+  WYRM_HD void operator()(std::size_t v) const {
+    std::size_t first = 0;
+    for (std::size_t count = n; count > 0;) {
+      std::size_t const half = count / 2;
+      bool const is_before = arcs[first + half] >> scale < v;
+      first = is_before ? first + half + 1 : first;
+      count = is_before ? count - half - 1 : half;
+    }
+    offsets[v] = first;
+  }
+};
+
+/// Both arcs of each edge of an R-MAT graph, sorted: on the space, which sorts a billion arcs in less than a second.
+template <class Space>
+graph::csr rmat_rows(Space const& space, unsigned scale, std::size_t edge_factor) {
+  std::size_t const edges = edge_factor << scale;
+  std::size_t const vertices = std::size_t{1} << scale;
+  exec::buffer<std::uint64_t, Space> numbers(space, 2 * edges);
+  exec::buffer<std::uint64_t, Space> spare(space, 2 * edges);
+  exec::for_each(space, edges, number_arcs{{scale, 1}, numbers.data()});
+  typename Space::bulk bulk(space);
+  std::uint64_t* const sorted = bulk.sort(numbers.data(), spare.data(), 2 * edges, 2 * scale + 1);
+  std::uint64_t* const arcs = sorted == numbers.data() ? spare.data() : numbers.data();
+  std::size_t const different = bulk.unique(sorted, arcs, 2 * edges);
+  exec::buffer<std::uint64_t, Space> offsets(space, vertices + 1);
+  exec::for_each(space, vertices + 1, offset_of{scale, arcs, different, offsets.data()});  // self-loops are behind
+  graph::csr rows;
+  rows.offsets = exec::copy_out(space, offsets.data(), vertices + 1);
+  auto* const targets = reinterpret_cast<graph::vertex_id*>(sorted);
+  exec::for_each(space, rows.offsets.back(), target_of{scale, arcs, targets});
+  rows.targets = exec::copy_out(space, targets, rows.offsets.back());
+  return rows;
+}
+
+/// rmat-S, rmat-SxF (F edges for each vertex; else 16) or rgg-S: both arcs of each edge, sorted. Throws
+/// error(bad_argument).
+template <class Space>
+graph::csr rows_of(Space const& space, std::string const& name) {
   std::size_t const dash = name.find('-');
   std::string const kind = name.substr(0, dash);
   if (dash == std::string::npos || (kind != "rmat" && kind != "rgg"))
-    throw error(error_code::bad_argument, "--graph: '" + name + "' is neither rmat-S nor rgg-S");
-  auto const scale = static_cast<unsigned>(number_of("--graph " + kind, name.substr(dash + 1), 28));
-  graph::edge_list const list =
-      kind == "rmat" ? datasets::rmat(scale, 16, 1) : datasets::random_geometric(std::size_t{1} << scale, 1);
-  std::vector<graph::edge> arcs;
-  arcs.reserve(2 * list.edges.size());
-  for (graph::edge const& e : list.edges) {
-    if (e.source == e.target) continue;
-    arcs.push_back(e);
-    arcs.push_back({e.target, e.source});
-  }
-  std::sort(arcs.begin(), arcs.end());
-  arcs.erase(std::unique(arcs.begin(), arcs.end()), arcs.end());
+    throw error(error_code::bad_argument, "--graph: '" + name + "' is none of rmat-S, rmat-SxF and rgg-S");
+  std::size_t const x = kind == "rmat" ? name.find('x', dash) : std::string::npos;
+  std::size_t const digits = x == std::string::npos ? x : x - dash - 1;
+  auto const scale = static_cast<unsigned>(number_of("--graph " + kind, name.substr(dash + 1, digits), 28));
+  if (kind == "rmat")
+    return rmat_rows(space, scale, x == std::string::npos ? 16 : number_of("--graph " + name, name.substr(x + 1), 64));
+  graph::edge_list list = datasets::random_geometric(std::size_t{1} << scale, 1);
+  std::size_t const edges = list.edges.size();
+  for (std::size_t i = 0; i < edges; ++i) list.edges.push_back({list.edges[i].target, list.edges[i].source});
+  std::sort(list.edges.begin(), list.edges.end());
   graph::csr rows;
   rows.offsets.resize(list.vertices + 1);
-  rows.targets.reserve(arcs.size());
-  for (auto const& [u, v] : arcs) {
+  for (auto const& [u, v] : list.edges) {
     ++rows.offsets[u + 1];
     rows.targets.push_back(v);
   }
@@ -101,7 +162,7 @@ class curves {
   using graph_type = graph::dynamic_graph<Space, alloc::ouroboros_va_p<Space>>;
 
   curves(Space const& space, Space const& for_signatures, std::string const& name, settings const& s, report& to)
-      : space_(space), for_signatures_(for_signatures), name_(name), s_(s), to_(to), rows_(rows_of(name)) {
+      : space_(space), for_signatures_(for_signatures), name_(name), s_(s), to_(to), rows_(rows_of(space, name)) {
     std::size_t const n = rows_.offsets.size() - 1;
     for (graph::vertex_id v = 0; v < n; ++v) {
       std::uint64_t const degree = rows_.offsets[v + 1] - rows_.offsets[v];

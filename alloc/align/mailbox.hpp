@@ -159,7 +159,8 @@ class mailbox_ref {
   }
 
   // A slot for the calling thread, and the number of its next request. It looks at the slots in turn, beginning with
-  // one that the other warps of the device do not begin with.
+  // one that few other warps of the device begin with. It pauses after as many as a multiprocessor has, because other
+  // lanes of its warp may have slots, and could not read their answers while it looks at thousands.
   [[nodiscard]] WYRM_HD ticket claim() const {
     std::uint32_t const of_one = words_.slots_of_one;
     std::uint32_t slot =
@@ -170,6 +171,7 @@ class mailbox_ref {
         bool is_stopped = false;
         if (ticket const t = try_claim(slot, is_stopped); t.slot != no_slot || is_stopped) return t;
         slot = slot + 1 < words_.slots ? slot + 1 : 0;
+        if (k % of_one == of_one - 1) pause(0);
       }
       if (is_over(look_every - 1, start)) return {no_slot, 0};
       pause(attempt);
