@@ -186,8 +186,8 @@ class portion_space {
   // False if the host has no memory for it.
   [[nodiscard]] bool open_padding() {
     try {
-      padding_.emplace(std::vector<std::uint32_t>(pages()), std::vector<claim_counts>(blocks_.size()),
-                       free_runs(pages()));
+      padding_ =
+          padding{std::vector<std::uint32_t>(pages()), std::vector<claim_counts>(blocks_.size()), free_runs(pages())};
     } catch (std::bad_alloc const&) {
       return false;
     }
