@@ -13,9 +13,11 @@
 // no kernel runs, the space is not free.
 //
 // Why nothing waits forever: the host never waits for the device. The device waits for a slot, and for an answer, up to
-// a time limit. A slot is held by a thread that waits for the host, or that is about to, never for another slot. When
-// the host stops, it writes this into every answer. One word for all slots would be simpler, but an H200 serves loads
-// of the same word of host memory one after the other, in more than 1 us each.
+// a time limit. A slot is held by a thread that waits for the host, or that is about to, never for another slot. Lanes
+// of a warp that have slots and lanes that look for one take turns in the loop of ask(); in two loops, the first might
+// have to wait until the last leave theirs, and would hold the slots meanwhile. When the host stops, it writes this
+// into every answer. One word for all slots would be simpler, but an H200 serves loads of the same word of host memory
+// one after the other, in more than 1 us each.
 #pragma once
 
 #include <algorithm>
@@ -80,7 +82,20 @@ class mailbox_ref {
   explicit mailbox_ref(mailbox_words const& words) : words_(words) {}
 
   /// Posts a request, and waits for the answer. An answer of kind `none`: there was none in time. Per thread.
-  [[nodiscard]] WYRM_HD mail ask(mail::kind what, std::uint32_t value) const { return wait(post(what, value)); }
+  [[nodiscard]] WYRM_HD mail ask(mail::kind what, std::uint32_t value) const {
+    ticket t{no_slot, 0};
+    mail found;
+    search looking{first_slot(), 0, {}};
+    delay waiting;
+    for (;;) {
+      if (t.slot == no_slot) {
+        if (look(looking, t) == progress::over) return give_up();
+        if (t.slot != no_slot) send(t, what, value);
+      } else if (poll(t, waiting, found) != progress::none) {
+        return found;
+      }
+    }
+  }
 
   /// A request that is posted; slot no_slot: it is not.
   struct ticket {
@@ -91,28 +106,22 @@ class mailbox_ref {
 
   /// The two parts of ask(). wait() must follow, with the ticket.
   [[nodiscard]] WYRM_HD ticket post(mail::kind what, std::uint32_t value) const {
-    ticket const t = claim();
-    if (t.slot != no_slot)
-      request(t.slot).store(mail(t.number, what, value).bits(), exec::release);
-    else
-      count_unanswered();
+    ticket t{no_slot, 0};
+    search looking{first_slot(), 0, {}};
+    while (t.slot == no_slot) {
+      if (look(looking, t) == progress::over) {
+        (void)give_up();
+        return t;
+      }
+    }
+    send(t, what, value);
     return t;
   }
   [[nodiscard]] WYRM_HD mail wait(ticket const& t) const {
-    if (t.slot == no_slot) return mail(0, mail::kind::none, 0);
-    std::uint64_t start = 0;
-    for (unsigned attempt = 0;; ++attempt) {
-      mail const m = answer(t.slot);
-      if (m.number() == t.number) {
-        set_owner(t, unclaimed);
-        return m;
-      }
-      if (m.host_is_stopped() || is_over(attempt, start)) break;
-      pause(attempt);
-    }
-    count_unanswered();
-    set_owner(t, abandoned);
-    return mail(0, mail::kind::none, 0);
+    mail found;
+    delay waiting;
+    while (t.slot != no_slot && poll(t, waiting, found) == progress::none) continue;
+    return found;
   }
 
   // For the owner of the words: whether this word of a slot says that it is abandoned, and the same without an owner.
@@ -131,6 +140,17 @@ class mailbox_ref {
 
   using owner_ref = exec::atomic_ref<std::uint32_t>;
 
+  enum class progress : std::uint8_t { none, done, over };  // over: it is too late
+  struct delay {
+    unsigned attempt = 0;
+    std::uint64_t start = 0;
+  };
+  struct search {
+    std::uint32_t slot;  // the next one
+    std::uint32_t looked;
+    delay waiting;
+  };
+
   [[nodiscard]] WYRM_HD exec::system_ref<std::uint64_t> request(std::uint32_t slot) const {
     return exec::system_ref<std::uint64_t>(words_.requests[slot]);
   }
@@ -140,8 +160,29 @@ class mailbox_ref {
   WYRM_HD void set_owner(ticket const& t, std::uint32_t state) const {
     owner_ref(words_.owners[t.slot]).store(t.number << state_bits | state, exec::release);
   }
-  WYRM_HD void count_unanswered() const {
+  WYRM_HD void send(ticket const& t, mail::kind what, std::uint32_t value) const {
+    request(t.slot).store(mail(t.number, what, value).bits(), exec::release);
+  }
+  // Counts a request without an answer.
+  WYRM_HD mail give_up() const {
     exec::atomic_ref<std::uint64_t>(*words_.unanswered).fetch_add(1, exec::relaxed);
+    return mail(0, mail::kind::none, 0);
+  }
+  // Looks for the answer once; if there is none, pauses or gives up.
+  [[nodiscard]] WYRM_HD progress poll(ticket const& t, delay& waiting, mail& found) const {
+    mail const m = answer(t.slot);
+    if (m.number() == t.number) {
+      set_owner(t, unclaimed);
+      found = m;
+      return progress::done;
+    }
+    if (!m.host_is_stopped() && !is_over(waiting.attempt, waiting.start)) {
+      pause(waiting.attempt++);
+      return progress::none;
+    }
+    found = give_up();
+    set_owner(t, abandoned);
+    return progress::over;
   }
 
   // The pause doubles with each poll, up to 4 us: as many warps as there are slots may wait, and the bus carries 48
@@ -158,24 +199,27 @@ class mailbox_ref {
     return now - start > words_.limit;
   }
 
-  // A slot for the calling thread, and the number of its next request. It looks at the slots in turn, beginning with
-  // one that few other warps of the device begin with. It pauses after as many as a multiprocessor has, because other
-  // lanes of its warp may have slots, and could not read their answers while it looks at thousands.
-  [[nodiscard]] WYRM_HD ticket claim() const {
+  // A slot that few other warps of the device begin with.
+  [[nodiscard]] WYRM_HD std::uint32_t first_slot() const {
     std::uint32_t const of_one = words_.slots_of_one;
-    std::uint32_t slot =
-        (exec::multiprocessor_number() * of_one + exec::warp_on_multiprocessor() % of_one) % words_.slots;
-    std::uint64_t start = 0;
-    for (unsigned attempt = 0;; ++attempt) {
-      for (std::uint32_t k = 0; k < words_.slots; ++k) {
-        bool is_stopped = false;
-        if (ticket const t = try_claim(slot, is_stopped); t.slot != no_slot || is_stopped) return t;
-        slot = slot + 1 < words_.slots ? slot + 1 : 0;
-        if (k % of_one == of_one - 1) pause(0);
-      }
-      if (is_over(look_every - 1, start)) return {no_slot, 0};
-      pause(attempt);
+    return (exec::multiprocessor_number() * of_one + exec::warp_on_multiprocessor() % of_one) % words_.slots;
+  }
+  // Looks for a slot, and the number of its next request, among as many slots as a multiprocessor has; if there is
+  // none, pauses, or after all slots may give up.
+  [[nodiscard]] WYRM_HD progress look(search& s, ticket& found) const {
+    for (std::uint32_t k = 0; k < words_.slots_of_one; ++k) {
+      bool is_stopped = false;
+      found = try_claim(s.slot, is_stopped);
+      if (found.slot != no_slot) return progress::done;
+      if (is_stopped) return progress::over;
+      s.slot = s.slot + 1 < words_.slots ? s.slot + 1 : 0;
+      if (++s.looked < words_.slots) continue;
+      s.looked = 0;
+      ++s.waiting.attempt;
+      if (is_over(look_every - 1, s.waiting.start)) return progress::over;
     }
+    pause(s.waiting.attempt);
+    return progress::none;
   }
   // is_stopped: the slot waits for a late answer, and the host has stopped.
   [[nodiscard]] WYRM_HD ticket try_claim(std::uint32_t slot, bool& is_stopped) const {
