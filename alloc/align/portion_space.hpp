@@ -26,8 +26,8 @@
 
 #include "../allocator.hpp"
 #include "../extent/or_tree.hpp"
-#include "free_runs.hpp"
 #include "portion_tree.hpp"
+#include "run_tree.hpp"
 
 namespace wyrm::alloc {
 
@@ -146,7 +146,7 @@ class portion_space {
   struct padding {
     std::vector<std::uint32_t> lengths;  // of packed spaces, by first page
     std::vector<claim_counts> claims;    // by VABlock; without VABlocks of which a space has every page
-    free_runs pages;                     // that no space has
+    run_tree pages;                      // that no space has
   };
 
   [[nodiscard]] static std::uint32_t blocks_of(std::uint32_t pages) { return (pages + block_pages - 1) / block_pages; }
@@ -187,7 +187,7 @@ class portion_space {
   [[nodiscard]] bool open_padding() {
     try {
       padding_ =
-          padding{std::vector<std::uint32_t>(pages()), std::vector<claim_counts>(blocks_.size()), free_runs(pages())};
+          padding{std::vector<std::uint32_t>(pages()), std::vector<claim_counts>(blocks_.size()), run_tree(pages())};
     } catch (std::bad_alloc const&) {
       return false;
     }

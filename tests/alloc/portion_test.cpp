@@ -86,11 +86,11 @@ std::uint32_t first_run(std::vector<bool> const& all, std::uint32_t count) {
   return at == all.end() ? none : static_cast<std::uint32_t>(at - all.begin());
 }
 
-TEST(free_runs, the_first_run) {
+TEST(run_tree, the_first_run) {
   for (std::uint32_t const pages : {1u, 63u, 64u, 65u, 128u, 200u, 1000u, 4096u}) {
     SCOPED_TRACE(pages);
     std::mt19937 random(seeded(pages));
-    alloc::free_runs runs(pages);
+    alloc::run_tree runs(pages);
     std::vector<bool> all(pages);
     EXPECT_EQ(runs.find(1), none);
     for (std::size_t round = 0; round < scaled(2000, 300); ++round) {

@@ -12,12 +12,12 @@
 namespace wyrm::alloc {
 
 /// For the host. Not thread-safe.
-class free_runs {
+class run_tree {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   /// No page is free. pages: at least 1. O(pages).
-  explicit free_runs(std::uint32_t pages)
+  explicit run_tree(std::uint32_t pages)
       : leaves_(std::bit_ceil((std::size_t{pages} + word_pages - 1) / word_pages)),
         words_(leaves_),
         nodes_(2 * leaves_) {}
