@@ -64,11 +64,14 @@ class align_ref {
     std::uint32_t below = 0;
     bool asks_alone = count > 1;
     if (all <= pages_) {
+      // Several tiles of one warp use ask(): see mailbox.hpp.
+      bool const is_warp = t.size() == 32;
+      auto const pages = static_cast<std::uint32_t>(all);
       mailbox_ref::ticket ticket{};
-      if (t.rank() == 0) ticket = host_.post(mail::kind::allocate, static_cast<std::uint32_t>(all));
+      if (is_warp && t.rank() == 0) ticket = host_.post(mail::kind::allocate, pages);
       below = exec::sum_below(t, mine);  // while the host works
       if (t.rank() == 0) {
-        mail const answer = host_.wait(ticket);
+        mail const answer = is_warp ? host_.wait(ticket) : host_.ask(mail::kind::allocate, pages);
         space = space_in(answer);
         if (space != nowhere) begin_space(space, count);
         asks_alone = asks_alone && answer.what() == mail::kind::refused;

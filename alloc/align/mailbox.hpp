@@ -104,7 +104,7 @@ class mailbox_ref {
   };
   static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
 
-  /// The two parts of ask(). wait() must follow, with the ticket.
+  /// The two parts of ask(), for one thread of a warp at a time. wait() must follow, with the ticket.
   [[nodiscard]] WYRM_HD ticket post(mail::kind what, std::uint32_t value) const {
     ticket t{no_slot, 0};
     search looking{first_slot(), 0, {}};
