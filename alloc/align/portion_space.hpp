@@ -57,7 +57,7 @@ class portion_space {
   /// A space of so many pages, at least 1: its first page, or none. O(log pool); of more than 2 MiB, O(VABlocks / 64).
   /// O(pages) for the first space that is packed; O(pages of the space / 64 + log pool) for each space since then.
   [[nodiscard]] std::uint32_t allocate(std::uint32_t pages) {
-    if (pages > this->pages()) return none;
+    if (pages > this->pages() - used_) return none;
     if (std::uint32_t const first = find_apart(pages); first != none) return take(first, {pages, false});
     if (!pack_) return none;
     if (!padding_ && !open_padding()) return none;

@@ -11,7 +11,7 @@
 
 namespace wyrm::alloc::detail {
 
-/// The runs of a range of at most 4096 units.
+/// The runs of a range of units.
 struct free_runs {
   std::uint32_t units = 0;
   std::uint32_t prefix = 0;   // free units at the beginning of the range
