@@ -268,7 +268,9 @@ class mailbox {
 
   [[nodiscard]] mailbox_words words() const {
     auto const of_one = static_cast<std::uint32_t>(slots_ / space_.multiprocessors());
-    return {slots_, std::max(of_one, 1u), mapped_.data(), answers(), owners_.data(), unanswered_.data(), limit_};
+    return {
+        slots_, std::max(of_one, std::min(slots_, 8u)), mapped_.data(), answers(), owners_.data(), unanswered_.data(),
+        limit_};
   }
   [[nodiscard]] mailbox_ref ref() const { return mailbox_ref(words()); }
   /// In memory of the space.

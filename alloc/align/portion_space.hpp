@@ -18,6 +18,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -55,7 +57,7 @@ class portion_space {
   [[nodiscard]] std::uint32_t length(std::uint32_t first) const { return space_at(first).pages; }
 
   /// A space of so many pages, at least 1: its first page, or none. O(log pool); of more than 2 MiB, O(VABlocks / 64).
-  /// O(pages) for the first space that is packed; O(pages of the space / 64 + log pool) for each space since then.
+  /// O(pages) for the first space that is packed.
   [[nodiscard]] std::uint32_t allocate(std::uint32_t pages) {
     if (pages > this->pages() - used_) return none;
     if (std::uint32_t const first = find_apart(pages); first != none) return take(first, {pages, false});
@@ -64,7 +66,7 @@ class portion_space {
     std::uint32_t const first = padding_->pages.find(pages);
     return first == none ? none : take(first, {pages, true});
   }
-  /// Frees the space that begins here. False if none does. O(log pool + VABlocks of the space / 64), or as allocate().
+  /// Frees the space that begins here. False if none does. O(log pool + VABlocks of the space / 64).
   bool free(std::uint32_t first) {
     space const s = first < pages() ? space_at(first) : space{};
     if (s.pages == 0) return false;
@@ -129,6 +131,20 @@ class portion_space {
     [[nodiscard]] std::uint32_t in_whole() const { return is_packed ? 0 : (pages - 1) / block_pages * block_pages; }
   };
 
+  // Zeros that take no memory until they are changed. Throws std::bad_alloc.
+  class zeros {
+   public:
+    explicit zeros(std::size_t count) : data_(static_cast<std::uint32_t*>(std::calloc(count, sizeof(std::uint32_t)))) {
+      if (data_ == nullptr) throw std::bad_alloc();
+    }
+    [[nodiscard]] std::uint32_t& operator[](std::size_t i) const { return data_.get()[i]; }
+
+   private:
+    struct release {
+      void operator()(std::uint32_t* p) const { std::free(p); }
+    };
+    std::unique_ptr<std::uint32_t, release> data_;
+  };
   // An OR-tree with its memory.
   class bits {
    public:
@@ -144,9 +160,14 @@ class portion_space {
   };
   // What a pool needs from the first packed space on.
   struct padding {
-    std::vector<std::uint32_t> lengths;  // of packed spaces, by first page
-    std::vector<claim_counts> claims;    // by VABlock; without VABlocks of which a space has every page
-    run_tree pages;                      // that no space has
+    zeros lengths;                     // of packed spaces, by first page
+    std::vector<claim_counts> claims;  // by VABlock; without VABlocks of which a space has every page
+    run_tree pages;                    // that no space has
+
+    void add_claims(std::uint32_t first, space const& s) {
+      for_each_claim(first, s,
+                     [this](std::uint32_t block, unsigned leaf, unsigned count) { claims[block].add(leaf, count); });
+    }
   };
 
   [[nodiscard]] static std::uint32_t blocks_of(std::uint32_t pages) { return (pages + block_pages - 1) / block_pages; }
@@ -180,29 +201,27 @@ class portion_space {
     for_each_claim(first, s, [&](std::uint32_t block, unsigned leaf, unsigned count) {
       change(block, [&](portion_tree& tree) { tree.claim(portion_tree::mask(leaf, count)); });
     });
-    if (padding_) note(first, s);
+    if (padding_) {
+      padding_->pages.set(first, s.pages, false);
+      padding_->add_claims(first, s);
+    }
     return first;
   }
   // False if the host has no memory for it.
   [[nodiscard]] bool open_padding() {
     try {
-      padding_ =
-          padding{std::vector<std::uint32_t>(pages()), std::vector<claim_counts>(blocks_.size()), run_tree(pages())};
+      auto const used = [this](auto const& f) {
+        for_each_space([&](std::uint32_t first, space const& s) { f(first, s.pages); });
+      };
+      padding p{zeros(pages()), std::vector<claim_counts>(blocks_.size()), run_tree(pages(), used)};
+      unsigned const rest = leaves_beyond();
+      p.claims.back().add(portion_tree::leaves - rest, rest);
+      for_each_space([&](std::uint32_t first, space const& s) { p.add_claims(first, s); });
+      padding_.emplace(std::move(p));
     } catch (std::bad_alloc const&) {
       return false;
     }
-    padding_->pages.set(0, pages(), true);
-    unsigned const rest = leaves_beyond();
-    padding_->claims.back().add(portion_tree::leaves - rest, rest);
-    for_each_space([this](std::uint32_t first, space const& s) { note(first, s); });
     return true;
-  }
-  // Enters a space of which the portion trees know already.
-  void note(std::uint32_t first, space const& s) {
-    padding_->pages.set(first, s.pages, false);
-    for_each_claim(first, s, [&](std::uint32_t block, unsigned leaf, unsigned count) {
-      padding_->claims[block].add(leaf, count);
-    });
   }
 
   // The space that begins at this page; of 0 pages: none does.

@@ -11,6 +11,7 @@
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/config.hpp"
+#include "../free_runs.hpp"
 
 namespace wyrm::alloc {
 
@@ -97,21 +98,33 @@ class or_tree {
     return limit;
   }
 
-  /// The lowest run of `count` free units, or none. O(free runs that are too short). For each power of two, such a run
-  /// is visited once, unless longer runs become free before it.
+  /// The lowest run of `count` free units, or none. O(words with runs that are too short). For each power of two, such
+  /// a run is visited once, unless longer runs become free before it.
   [[nodiscard]] WYRM_HD std::uint32_t find(std::uint32_t count) const {
     unsigned const k = floor_log2(count);
+    std::uint32_t const power = 1u << k;
     std::uint32_t at = next_free(lowest_[k]);
     std::uint32_t lowest = none;
     std::uint32_t found = none;
     while (at != none && count <= units_ - at) {
-      std::uint32_t const end = next_used(at, at + count);
-      if (lowest == none && end - at >= (1u << k)) lowest = at;
-      if (end == at + count) {
-        found = at;
-        break;
+      std::uint32_t const first = at & ~63u;  // unit of the word
+      std::uint64_t const word = nodes_[0][at >> 6] & (~std::uint64_t{0} << (at & 63));
+      if (lowest == none) lowest = run_in(word, first, power);
+      found = run_in(word, first, count);
+      if (found != none) break;
+      auto const tail = static_cast<std::uint32_t>(cuda::std::countl_one(word));
+      at = first + 64 - tail;
+      if (tail > 0) {  // this run may continue
+        if (count > units_ - at) break;
+        std::uint32_t const end = next_used(first + 64, at + count);
+        if (lowest == none && end - at >= power) lowest = at;
+        if (end == at + count) {
+          found = at;
+          break;
+        }
+        at = end;
       }
-      at = next_free(end);
+      at = next_free(at);
     }
     if (lowest == none) lowest = at == none ? units_ : at;
     lowest_[k] = lowest;
@@ -132,6 +145,11 @@ class or_tree {
   WYRM_HD void set_used(std::uint32_t first, std::uint32_t count) const { change<false>(first, count); }
 
  private:
+  // Where the first run of so many set bits begins in a word; `first` is the unit of its bit 0.
+  [[nodiscard]] WYRM_HD static std::uint32_t run_in(std::uint64_t word, std::uint32_t first, std::uint32_t count) {
+    std::uint32_t const bit = detail::first_run(word, count);
+    return bit < 64 ? first + bit : none;
+  }
   static constexpr std::uint32_t longest = std::uint32_t{1} << (lengths - 1);
 
   [[nodiscard]] WYRM_HD static unsigned floor_log2(std::uint32_t count) {

@@ -12,7 +12,7 @@
 #include "../../exec/tile.hpp"
 #include "../allocator.hpp"
 #include "../extent/extent.hpp"
-#include "free_runs.hpp"
+#include "../free_runs.hpp"
 #include "span_memory.hpp"
 #include "spans.hpp"
 #include "used_pages.hpp"

@@ -55,9 +55,14 @@ struct stage {
     }
   }
 
-  // Clients.
+  // Clients. They pause after each slot that they find taken.
+  [[nodiscard]] mailbox_ref client() const {
+    alloc::mailbox_words words = box.words();
+    words.slots_of_one = 1;
+    return mailbox_ref(words);
+  }
   void allocate(std::size_t self) {
-    mail const m = box.ref().ask(mail::kind::allocate, 7);
+    mail const m = client().ask(mail::kind::allocate, 7);
     if (m.what() != mail::kind::space) return;
     has[self] = m.value();
     touch(&memory[m.value()], sizeof(int));
@@ -65,9 +70,9 @@ struct stage {
   void free(std::size_t self) {
     if (has[self] == mailbox_ref::no_slot) return;
     touch(&memory[has[self]], sizeof(int));
-    mailbox_ref::ticket const t = box.ref().post(mail::kind::free, has[self]);
+    mailbox_ref::ticket const t = client().post(mail::kind::free, has[self]);
     if (t.slot == mailbox_ref::no_slot) return;  // the client still has the space
-    mail const m = box.ref().wait(t);
+    mail const m = client().wait(t);
     EXPECT_TRUE(m.what() == mail::kind::done || m.what() == mail::kind::none);
     has[self] = mailbox_ref::no_slot;
   }

@@ -90,9 +90,14 @@ TEST(run_tree, the_first_run) {
   for (std::uint32_t const pages : {1u, 63u, 64u, 65u, 128u, 200u, 1000u, 4096u}) {
     SCOPED_TRACE(pages);
     std::mt19937 random(seeded(pages));
-    alloc::run_tree runs(pages);
-    std::vector<bool> all(pages);
-    EXPECT_EQ(runs.find(1), none);
+    alloc::run_tree runs(pages, [&](auto const& use) {
+      use(pages / 2, 1);
+      if (pages > 200) use(pages / 2 + 7, 100);
+    });
+    std::vector<bool> all(pages, true);
+    all[pages / 2] = false;
+    if (pages > 200) std::fill_n(all.begin() + pages / 2 + 7, 100, false);
+    for (std::uint32_t page = 0; page < pages; ++page) ASSERT_EQ(runs.is_free(page), all[page]) << "page " << page;
     for (std::size_t round = 0; round < scaled(2000, 300); ++round) {
       // Most changes are small or make pages free, so that runs of all lengths come into being.
       auto const first = static_cast<std::uint32_t>(random() % pages);
@@ -104,7 +109,8 @@ TEST(run_tree, the_first_run) {
       for (std::uint32_t const wanted :
            {1u, 2u, 63u, 64u, 65u, static_cast<std::uint32_t>(1 + random() % pages), pages})
         ASSERT_EQ(runs.find(wanted), first_run(all, wanted)) << wanted << " pages, round " << round;
-      ASSERT_EQ(runs.is_free(first), free);
+      for (std::uint32_t const page : {first, first + count - 1, static_cast<std::uint32_t>(random() % pages)})
+        ASSERT_EQ(runs.is_free(page), all[page]) << "page " << page << ", round " << round;
     }
   }
 }

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cuda/std/bit>
 
-#include "../../exec/config.hpp"
+#include "../exec/config.hpp"
 
 namespace wyrm::alloc::detail {
 
