@@ -205,22 +205,20 @@ class mailbox_ref {
     std::uint32_t const of_one = words_.slots_of_one;
     return (exec::multiprocessor_number() * of_one + exec::warp_on_multiprocessor() % of_one) % words_.slots;
   }
-  // Looks for a slot, and the number of its next request, among as many slots as a multiprocessor has; if there is
-  // none, pauses, or after all slots may give up.
+  // Looks at the next slot, and for the number of its next request. If it is taken, goes on to the next one; pauses
+  // after as many slots as a multiprocessor has, and after all slots may give up. One slot at a time, because lanes of
+  // the warp that wait for an answer cannot look for it meanwhile.
   [[nodiscard]] WYRM_HD progress look(search& s, ticket& found) const {
-    for (std::uint32_t k = 0; k < words_.slots_of_one; ++k) {
-      bool is_stopped = false;
-      found = try_claim(s.slot, is_stopped);
-      if (found.slot != no_slot) return progress::done;
-      if (is_stopped) return progress::over;
-      s.slot = s.slot + 1 < words_.slots ? s.slot + 1 : 0;
-      if (++s.looked < words_.slots) continue;
-      s.looked = 0;
-      ++s.waiting.attempt;
-      if (is_over(look_every - 1, s.waiting.start)) return progress::over;
-    }
-    pause(s.waiting.attempt);
-    return progress::none;
+    bool is_stopped = false;
+    found = try_claim(s.slot, is_stopped);
+    if (found.slot != no_slot) return progress::done;
+    if (is_stopped) return progress::over;
+    s.slot = s.slot + 1 < words_.slots ? s.slot + 1 : 0;
+    if (++s.looked % words_.slots_of_one == 0) pause(s.waiting.attempt);
+    if (s.looked < words_.slots) return progress::none;
+    s.looked = 0;
+    ++s.waiting.attempt;
+    return is_over(look_every - 1, s.waiting.start) ? progress::over : progress::none;
   }
   // is_stopped: the slot waits for a late answer, and the host has stopped.
   [[nodiscard]] WYRM_HD ticket try_claim(std::uint32_t slot, bool& is_stopped) const {
