@@ -353,9 +353,9 @@ void cuda_space::advise(void* p, std::size_t bytes, memory_advice advice, memory
   check(cudaMemAdvise(p, bytes, advice_for(advice), location_of(where, device())), "advise on managed memory");
 }
 
-void* cuda_space::reserve(std::size_t bytes, memory_kind kind) const {
+void* cuda_space::reserve(std::size_t bytes, memory_kind kind, use_rate rate) const {
   device_guard const current(*this);
-  if (managing(kind) != nullptr) return manager_->reserve(bytes);
+  if (managing(kind) != nullptr) return manager_->reserve(bytes, rate);
   if (kind == memory_kind::managed) return reserve_managed(bytes);
   check(bind_context(device()), "cudaSetDevice");
   CUdeviceptr base = 0;

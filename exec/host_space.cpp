@@ -151,8 +151,8 @@ void host_space::fill(void* p, unsigned char byte, std::size_t bytes) const {
   if (bytes > 0) std::memset(p, byte, bytes);
 }
 
-void* host_space::reserve(std::size_t bytes, memory_kind kind) const {
-  if (managing(kind) != nullptr) return manager_->reserve(bytes);
+void* host_space::reserve(std::size_t bytes, memory_kind kind, use_rate rate) const {
+  if (managing(kind) != nullptr) return manager_->reserve(bytes, rate);
   void* const base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
     throw error(error_code::out_of_memory, "cannot reserve " + mib(bytes) + " of addresses: " +

@@ -95,7 +95,8 @@ class host_space {
   void deallocate_staging(void* p) const noexcept { deallocate(p, 0, memory_kind::host); }
 
   // Address ranges, for `reservation`.
-  [[nodiscard]] void* reserve(std::size_t bytes, memory_kind kind = memory_kind::device) const;
+  [[nodiscard]] void* reserve(std::size_t bytes, memory_kind kind = memory_kind::device,
+                              use_rate rate = use_rate::normal) const;
   void commit(void* base, std::size_t from, std::size_t to, memory_kind kind = memory_kind::device) const;
   void unreserve(void* base, std::size_t reserved, std::size_t committed,
                  memory_kind kind = memory_kind::device) const noexcept;

@@ -159,11 +159,12 @@ template <class Space>
 class reservation {
  public:
   /// Reserves addresses for at least `capacity` bytes, and commits no memory. Throws error(out_of_memory).
-  reservation(Space const& space, std::size_t capacity, memory_kind kind = memory_kind::device)
+  reservation(Space const& space, std::size_t capacity, memory_kind kind = memory_kind::device,
+              use_rate rate = use_rate::normal)
       : space_(space), kind_(kind), capacity_(round_up(capacity)) {
     if (capacity_ == 0) return;
     detail::count_request();
-    base_ = static_cast<std::byte*>(space_.reserve(capacity_, kind_));
+    base_ = static_cast<std::byte*>(space_.reserve(capacity_, kind_, rate));
   }
   /// Reserves addresses for at least `most` bytes, or for fewer if the space refuses them: it halves the request down
   /// to `least` bytes. Throws error(out_of_memory) when the space refuses these, too.

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 
+#include "memory_kind.hpp"
+
 namespace wyrm::exec {
 
 /// Thread-safe. It must outlive the spaces that are bound to it, and all objects on them.
@@ -21,7 +23,7 @@ class memory_manager {
   virtual void end() noexcept = 0;
 
   /// Address ranges, as those of a space, of memory_kind::device. Throw error(out_of_memory).
-  [[nodiscard]] virtual void* reserve(std::size_t bytes) = 0;
+  [[nodiscard]] virtual void* reserve(std::size_t bytes, use_rate rate) = 0;
   virtual void commit(void* base, std::size_t from, std::size_t to) = 0;
   virtual void unreserve(void* base, std::size_t reserved, std::size_t committed) noexcept = 0;
   /// The most memory that a range can have.

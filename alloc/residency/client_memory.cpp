@@ -62,9 +62,10 @@ bool client_memory::is_held_by_this_thread() const {
   return depth_.contains(std::this_thread::get_id());
 }
 
-void* client_memory::reserve(std::size_t bytes) {
+void* client_memory::reserve(std::size_t bytes, exec::use_rate rate) {
   std::lock_guard const lock(mutex_);
-  region_state* const r = core_->reserve(client_, bytes, true);
+  region_state* const r =
+      core_->reserve(client_, bytes, true, rate == exec::use_rate::high ? use_hint::hot : use_hint::normal);
   try {
     regions_.emplace(r->base, r);
   } catch (...) {

@@ -33,7 +33,7 @@ class client_memory final : public exec::memory_manager {
   void begin() override;
   void end() noexcept override;
 
-  [[nodiscard]] void* reserve(std::size_t bytes) override;
+  [[nodiscard]] void* reserve(std::size_t bytes, exec::use_rate rate) override;
   /// Backs the blocks. The current launch also uses them.
   void commit(void* base, std::size_t from, std::size_t to) override;
   void unreserve(void* base, std::size_t reserved, std::size_t committed) noexcept override;

@@ -150,7 +150,7 @@ statistics core::of_all() const {
   return s;
 }
 
-region_state* core::reserve(client_state* c, std::size_t bytes, bool is_pool) {
+region_state* core::reserve(client_state* c, std::size_t bytes, bool is_pool, use_hint hint) {
   if (bytes > unlimited - block_bytes())
     throw error(error_code::out_of_memory, std::to_string(bytes) + " bytes are more than there are addresses");
   std::size_t const count = std::max<std::size_t>((bytes + block_bytes() - 1) / block_bytes(), 1);
@@ -159,6 +159,7 @@ region_state* core::reserve(client_state* c, std::size_t bytes, bool is_pool) {
   r.owner = c;
   r.bytes = bytes;
   r.is_pool = is_pool;
+  r.hint = hint;
   r.blocks.assign(count, unbacked);
   lock const l(mutex_);
   r.base = ranges_->reserve(count);

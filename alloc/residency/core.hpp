@@ -67,7 +67,8 @@ struct region_state {
   client_state* owner = nullptr;
   std::byte* base = nullptr;
   std::size_t bytes = 0;
-  bool is_pool = false;  // commit() backs its blocks
+  bool is_pool = false;              // commit() backs its blocks
+  use_hint hint = use_hint::normal;  // of launches that do not name the region
   bool is_released = false;
   std::size_t backed = 0;
   std::vector<block_number> blocks;  // `unbacked`: no memory
@@ -182,7 +183,8 @@ class core {
   [[nodiscard]] statistics of_client(client_state const* c) const;
   [[nodiscard]] statistics of_all() const;
 
-  [[nodiscard]] region_state* reserve(client_state* c, std::size_t bytes, bool is_pool);
+  [[nodiscard]] region_state* reserve(client_state* c, std::size_t bytes, bool is_pool,
+                                      use_hint hint = use_hint::normal);
   void release(region_state* r) noexcept;
   void commit(region_state* r, std::size_t from, std::size_t to);
   void write(region_state* r, std::size_t offset, void const* from, std::size_t bytes);

@@ -534,18 +534,21 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
   budget& all = *options_.budget;
   std::size_t const blocks = (bytes - 1) / block_bytes() + 1;
   // In blocks, because the broker asks for multiples of the last step. What is left may be less than that.
+  // Returns the bytes that are missing; 0: it has acquired the array.
   auto const acquire = [&](std::size_t whole, std::size_t step) {
     std::size_t const got = all.acquire(whole, step);
     all.give_back(got >= bytes ? got - bytes : got);
-    return got >= bytes;
+    return got >= bytes ? 0 : bytes - got;
   };
   lock l(mutex_);
   collect();
   for (;;) {
     if (bytes <= all.limit()) {
-      if (blocks <= all.limit() / block_bytes() && acquire(blocks * block_bytes(), block_bytes())) break;
-      if (free_device_blocks(blocks, c->options.priority) > 0) continue;
-      if (acquire(bytes, bytes)) break;
+      std::size_t missing = bytes;
+      if (blocks <= all.limit() / block_bytes()) missing = acquire(blocks * block_bytes(), block_bytes());
+      if (missing == 0) break;
+      if (free_device_blocks((missing - 1) / block_bytes() + 1, c->options.priority) > 0) continue;
+      if (acquire(bytes, bytes) == 0) break;
       auto const earlier =
           std::find_if(uses_.begin(), uses_.end(), [](auto const& u) { return u->is_finished && u->work; });
       if (earlier != uses_.end()) {

@@ -152,8 +152,8 @@ std::shared_ptr<use_state> core::begin_use(client_state* c, std::vector<named_bl
   if (names.empty())
     for (region_state& r : c->regions)
       if (!r.is_released) {
-        if (!r.is_pool) names.push_back({&r, 0, r.blocks.size(), true, use_hint::normal});
-        if (r.is_pool && r.backed > 0) names.push_back({&r, 0, r.backed, true, use_hint::normal});
+        if (!r.is_pool) names.push_back({&r, 0, r.blocks.size(), true, r.hint});
+        if (r.is_pool && r.backed > 0) names.push_back({&r, 0, r.backed, true, r.hint});
       }
   make_room_for_new(*c, names);
   back(names);
@@ -176,7 +176,7 @@ std::shared_ptr<use_state> core::begin_use_of_backed(client_state* c, std::uniqu
   for (region_state& r : c->regions)
     for (std::size_t i = 0, left = r.is_released ? 0 : r.backed; left > 0; ++i)
       if (r.blocks[i] != unbacked) {
-        names.push_back({&r, i, i + 1, true, use_hint::normal});
+        names.push_back({&r, i, i + 1, true, r.hint});
         --left;
       }
   return begin(l, c, names, std::move(work), std::move(is_mine));

@@ -27,7 +27,8 @@ class record_memory {
       : space_(space), array_(most > 0 ? array(space) : table_for(space, vertices)) {
     if (most == 0) return;
     range_ = std::make_unique<exec::reservation<Space>>(
-        space, table_size(static_cast<vertex_id>(most)) * sizeof(packed_record));
+        space, table_size(static_cast<vertex_id>(most)) * sizeof(packed_record), exec::memory_kind::device,
+        exec::use_rate::high);
     range_->commit(table_size(vertices) * sizeof(packed_record));
   }
 

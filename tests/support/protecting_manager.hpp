@@ -25,7 +25,7 @@ class protecting_manager final : public exec::memory_manager {
     if (--depth_ == 0) protect_all(PROT_NONE);
   }
 
-  void* reserve(std::size_t bytes) override {
+  void* reserve(std::size_t bytes, exec::use_rate) override {
     std::lock_guard const lock(mutex_);
     void* const base = plain_.reserve(bytes);
     committed_[base] = 0;

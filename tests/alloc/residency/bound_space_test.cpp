@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "../../../alloc/residency/lru_cost.hpp"
 #include "../../../alloc/residency/manager.hpp"
 #include "../../../exec/injected_failure.hpp"
 #include "../../../exec/memory.hpp"
@@ -115,6 +116,58 @@ TEST_F(bound_space, a_launch_that_does_not_begin_leaves_no_trace) {
   { host_space::guard const launch(client.space()); }
   { host_space::guard const launch(other.space()); }
   EXPECT_EQ(other.counters().resident_bytes, 2 * block);
+}
+
+/// LRU-COST that records which blocks leave the device.
+class recording_policy final : public residency::policy {
+ public:
+  using number = residency::block_number;
+  explicit recording_policy(std::vector<number>& left) : left_(left) {}
+  void loaded(number b, residency::object_number object) override { lru_.loaded(b, object); }
+  void used(std::span<number const> blocks, residency::launch_number launch, bool writes,
+            residency::use_hint hint) override {
+    lru_.used(blocks, launch, writes, hint);
+  }
+  void finished(residency::launch_number launch) override { lru_.finished(launch); }
+  void overwritten(number b) override { lru_.overwritten(b); }
+  void copied_out(number b) override { lru_.copied_out(b); }
+  void removed(number b) override {
+    left_.push_back(b);
+    lru_.removed(b);
+  }
+  std::optional<residency::victim> next_victim(residency::dirty_check& check) override {
+    return lru_.next_victim(check);
+  }
+
+ private:
+  std::vector<number>& left_;
+  residency::lru_cost lru_;
+};
+
+// As the vertex table of a graph, which has memory first.
+TEST_F(bound_space, ranges_of_a_high_rate_leave_the_device_last) {
+  std::vector<residency::block_number> left;
+  residency::options o;
+  o.budget = std::make_shared<residency::fixed_budget>(6 * block);
+  o.block_bytes = block;
+  o.make_policy = [&] { return std::make_unique<recording_policy>(left); };
+  manager.emplace(host_space(1), o);
+  auto client = manager->make_client();
+  host_space const space = client.space();
+  exec::reservation<host_space> table(space, 2 * block, exec::memory_kind::device, exec::use_rate::high);
+  table.commit(2 * block);
+  space.fill(table.data(), 7, 2 * block);
+  {
+    auto const pool = pool_of(space, 4);
+    { exec::buffer<std::byte, host_space> const array(space, 3 * block); }
+    EXPECT_EQ(left.size(), 3u);
+    EXPECT_EQ(std::count_if(left.begin(), left.end(), [](auto b) { return b < 2; }), 0) << "blocks of the table";
+    { host_space::guard const launch(space); }
+    left.clear();
+    { exec::buffer<std::byte, host_space> const array(space, 5 * block); }
+    EXPECT_EQ(std::count_if(left.begin(), left.end(), [](auto b) { return b < 2; }), 1) << "blocks of the table";
+  }
+  manager.reset();
 }
 
 TEST_F(bound_space, arrays_evict_blocks_of_their_own_launch) {
