@@ -13,6 +13,8 @@
 #include "../../exec/config.hpp"
 #include "../free_runs.hpp"
 
+#include <nv/target>
+
 namespace wyrm::alloc {
 
 class or_tree {
@@ -83,19 +85,8 @@ class or_tree {
 
   /// The first unit that is not free at or after `from`, but at most `limit`.
   [[nodiscard]] WYRM_HD std::uint32_t next_used(std::uint32_t from, std::uint32_t limit) const {
-    constexpr unsigned at_once = 8;  // loads that do not wait for each other
-    while (from < limit) {
-      std::uint64_t used[at_once];
-      for (unsigned i = 0; i < at_once; ++i) used[i] = (from >> 6) + i < size(0) ? ~nodes_[0][(from >> 6) + i] : 0;
-      used[0] &= ~std::uint64_t{0} << (from & 63);
-      for (unsigned i = 0; i < at_once; ++i) {
-        if (used[i] == 0) continue;
-        std::uint32_t const at = ((from >> 6) + i) * 64 + static_cast<std::uint32_t>(cuda::std::countr_zero(used[i]));
-        return at < limit ? at : limit;
-      }
-      from = ((from >> 6) + at_once) * 64;
-    }
-    return limit;
+    // On a device, as many loads at once do not wait for each other.
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return next_used<8>(from, limit);), (return next_used<1>(from, limit);))
   }
 
   /// The lowest run of `count` free units, or none. O(words with runs that are too short). For each power of two, such
@@ -109,9 +100,17 @@ class or_tree {
     while (at != none && count <= units_ - at) {
       std::uint32_t const first = at & ~63u;  // unit of the word
       std::uint64_t const word = nodes_[0][at >> 6] & (~std::uint64_t{0} << (at & 63));
-      if (lowest == none) lowest = run_in(word, first, power);
-      found = run_in(word, first, count);
-      if (found != none) break;
+      auto const run = static_cast<std::uint32_t>(cuda::std::countr_one(word >> (at & 63)));
+      if (run >= power && lowest == none) lowest = at;
+      if (run >= count) {
+        found = at;
+        break;
+      }
+      if (at + run < first + 64) {  // more runs may follow in the word
+        if (lowest == none) lowest = run_in(word, first, power);
+        found = run_in(word, first, count);
+        if (found != none) break;
+      }
       auto const tail = static_cast<std::uint32_t>(cuda::std::countl_one(word));
       at = first + 64 - tail;
       if (tail > 0) {  // this run may continue
@@ -145,6 +144,21 @@ class or_tree {
   WYRM_HD void set_used(std::uint32_t first, std::uint32_t count) const { change<false>(first, count); }
 
  private:
+  template <unsigned AtOnce>
+  [[nodiscard]] WYRM_HD std::uint32_t next_used(std::uint32_t from, std::uint32_t limit) const {
+    while (from < limit) {
+      std::uint64_t used[AtOnce];
+      for (unsigned i = 0; i < AtOnce; ++i) used[i] = (from >> 6) + i < size(0) ? ~nodes_[0][(from >> 6) + i] : 0;
+      used[0] &= ~std::uint64_t{0} << (from & 63);
+      for (unsigned i = 0; i < AtOnce; ++i) {
+        if (used[i] == 0) continue;
+        std::uint32_t const at = ((from >> 6) + i) * 64 + static_cast<std::uint32_t>(cuda::std::countr_zero(used[i]));
+        return at < limit ? at : limit;
+      }
+      from = ((from >> 6) + AtOnce) * 64;
+    }
+    return limit;
+  }
   // Where the first run of so many set bits begins in a word; `first` is the unit of its bit 0.
   [[nodiscard]] WYRM_HD static std::uint32_t run_in(std::uint64_t word, std::uint32_t first, std::uint32_t count) {
     std::uint32_t const bit = detail::first_run(word, count);
