@@ -7,11 +7,12 @@
 //   SUBJECT/SPACE/host/GRAPH              rows in pinned host memory: zero-copy alone
 //
 // SUBJECT is out_pagerank (an iteration: the difference of two runs, divided; for managed, a run of one), out_bfs (from
-// the vertex of the highest degree), out_components (both without copying what they find to the host), or out_insert
-// (100,000 random edges, which are erased untimed). GRAPH is rmat-S, rmat-SxF (F edges for each vertex, else 16) or
-// rgg-S, with 2^S vertices. The size of a graph is that of its vertex table and rows; a budget counts these and all
-// arrays: scratch, queues, results. What does not fit is reported as `does not fit`, and has no time. managed and host
-// have vertex tables and arrays in device memory; managed runs only where the graph fits the free memory of the device.
+// the vertex of the highest degree) and out_components (both without copying the results to the host), out_triangles,
+// or out_insert (100,000 random edges, which are erased untimed). GRAPH is rmat-S, rmat-SxF (F edges for each vertex,
+// else 16) or rgg-S, with 2^S vertices. The size of a graph is that of its vertex table and rows; a budget counts these
+// and all arrays: scratch, queues, results. What does not fit is reported as `does not fit`, and has no time. managed
+// and host have vertex tables and arrays in device memory; managed runs only where the graph fits the free memory of
+// the device.
 //
 // Figures: of_device: the time relative to that of device memory; in_mib, out_mib: moved in a repetition;
 // moved_of_bus: these bytes over the time, as a part of 51 GB/s; rows_of_bus (pagerank): the lines of 128 bytes of all
@@ -41,6 +42,7 @@
 #include "../algorithms/bfs.hpp"
 #include "../algorithms/components.hpp"
 #include "../algorithms/pagerank.hpp"
+#include "../algorithms/triangles.hpp"
 #include "../alloc/ouroboros/ouroboros.hpp"
 #include "../alloc/residency/manager.hpp"
 #include "../alloc/residency/signature_check.hpp"
@@ -154,6 +156,7 @@ struct found {
   std::vector<double> ranks;
   std::vector<std::uint32_t> distances;
   std::vector<graph::vertex_id> labels;
+  std::optional<std::uint64_t> triangles;
 };
 
 template <class Space>
@@ -186,7 +189,7 @@ class curves {
   }
   /// Whether any case of a place is selected.
   [[nodiscard]] bool selects(std::string const& where) const {
-    for (char const* const subject : {"out_pagerank", "out_bfs", "out_components", "out_insert"})
+    for (char const* const subject : {"out_pagerank", "out_bfs", "out_components", "out_triangles", "out_insert"})
       if (to_.selects(case_of(subject, where))) return true;
     return false;
   }
@@ -338,6 +341,8 @@ class curves {
       result.labels = all->label();
       return time;
     });
+    repeat("out_triangles", 1, false,
+           [&] { return timed([&] { result.triangles = algorithms::triangles(space, g.view()).total; }); });
     require_equal(where, result);
     std::uint64_t seed = 1;
     repeat("out_insert", 1, false, [&] {
@@ -357,6 +362,8 @@ class curves {
     check("ranks", f.ranks, reference_.ranks);
     check("distances", f.distances, reference_.distances);
     check("labels", f.labels, reference_.labels);
+    if (f.triangles && reference_.triangles && f.triangles != reference_.triangles)
+      throw error(error_code::corrupt, where + ": the triangles differ from those in device memory");
   }
 
   struct staged {

@@ -157,7 +157,7 @@ class orientation {
   typename Space::bulk bulk_;
   exec::buffer<std::uint32_t, Space> degrees_;
   exec::buffer<std::uint64_t, Space> offsets_;
-  exec::buffer<graph::vertex_id, Space> targets_;
+  exec::sequential_buffer<graph::vertex_id, Space> targets_;
   exec::buffer<graph::packed_record, Space> rows_;
   exec::buffer<std::uint32_t, Space> kept_;
   exec::buffer<std::uint64_t, Space> kept_before_;
