@@ -12,13 +12,14 @@
 // else 16) or rgg-S, with 2^S vertices. The size of a graph is that of its vertex table and rows; a budget counts these
 // and all arrays: scratch, queues, results. What does not fit is reported as `does not fit`, and has no time. managed
 // and host have vertex tables and arrays in device memory; managed runs only where the graph fits the free memory of
-// the device.
+// the device. The arrays of out_bfs are those of its first, untimed repetition; those of the others are new each time.
 //
 // Figures: of_device: the time relative to that of device memory; in_mib, out_mib: moved in a repetition;
 // moved_of_bus: these bytes over the time, as a part of 51 GB/s; rows_of_bus (pagerank): the lines of 128 bytes of all
-// rows, read once, over the time. What is read in place crosses the bus, too, and is in neither of the first two.
+// rows, read once, over the time. What is read in place crosses the bus, too, and is in neither of the first two. They
+// include what moves between timed parts.
 //
-// Distances, labels and ranks must be those in device memory, bit for bit.
+// Distances, labels, ranks and triangles must be those in device memory, bit for bit.
 //
 //   residency_curves_bench [--graph NAME,...] [--repeat N] [--only TEXT] [--quick] [--space cpu|cuda] [--json FILE]
 //
@@ -330,11 +331,13 @@ class curves {
       return all > first ? (all - first) / (many - few) : all / many;  // else the machine was busy in the first run
     });
     if (!has_ranks) result.ranks.clear();  // of too few iterations
-    {
-      algorithms::bfs_searcher<Space> search(space);
-      if (repeat("out_bfs", 1, false, [&] { return timed([&] { (void)search.run(g.view(), std::span(&hub_, 1)); }); }))
-        result.distances = exec::copy_out(space, search.distance(), g.vertices());
-    }
+    std::optional<algorithms::bfs_searcher<Space>> search;
+    bool const has_distances = repeat("out_bfs", 1, false, [&] {
+      if (!search) search.emplace(space);
+      return timed([&] { (void)search->run(g.view(), std::span(&hub_, 1)); });
+    });
+    if (has_distances) result.distances = exec::copy_out(space, search->distance(), g.vertices());
+    search.reset();
     repeat("out_components", 1, false, [&] {
       std::optional<algorithms::incremental_components<Space>> all;
       double const time = timed([&] { all.emplace(space, g.view()); });

@@ -261,7 +261,9 @@ class reservation {
 template <class T, class Space>
 class sequential_buffer {
  public:
-  explicit sequential_buffer(Space const& space) : space_(space), array_(space) {}
+  /// rate: high for an array of which kernels read pieces many times.
+  explicit sequential_buffer(Space const& space, use_rate rate = use_rate::normal)
+      : space_(space), rate_(rate), array_(space) {}
 
   [[nodiscard]] T* data() const { return range_ ? reinterpret_cast<T*>(range_->data()) : array_.data(); }
   [[nodiscard]] std::size_t size() const { return range_ ? range_->committed() / sizeof(T) : array_.size(); }
@@ -276,7 +278,7 @@ class sequential_buffer {
     std::size_t const bytes = detail::bytes_of<T>(grown_room(size(), n));
     array_ = buffer<T, Space>(space_);
     range_.reset();
-    reservation<Space> range(space_, bytes);
+    reservation<Space> range(space_, bytes, memory_kind::device, rate_);
     range.commit(bytes);
     range_.emplace(std::move(range));
   }
@@ -285,6 +287,7 @@ class sequential_buffer {
   static constexpr std::size_t least_granules = 4;  // of a range: a smaller one would waste memory
 
   Space space_;
+  use_rate rate_;
   buffer<T, Space> array_;  // used while there is no range
   std::optional<reservation<Space>> range_;
 };

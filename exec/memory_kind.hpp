@@ -19,8 +19,8 @@ enum class memory_kind : std::uint8_t {
 };
 inline constexpr std::array memory_kinds{memory_kind::device, memory_kind::managed, memory_kind::host};
 
-/// How often kernels touch a byte of a range, compared with other ranges: if not all fits, a memory manager keeps on
-/// the device what is touched at a high rate.
+/// How often kernels touch a byte of a range, compared with other ranges of the same owner: if not all of them fit, a
+/// memory manager prefers those of a high rate.
 enum class use_rate : std::uint8_t { normal, high };
 
 [[nodiscard]] constexpr char const* to_string(memory_kind kind) {

@@ -118,7 +118,7 @@ class orientation {
         bulk_(space),
         degrees_(space),
         offsets_(space),
-        targets_(space),
+        targets_(space, exec::use_rate::high),
         rows_(space),
         kept_(space),
         kept_before_(space) {}

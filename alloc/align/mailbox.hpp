@@ -68,7 +68,7 @@ class mail {
 /// The words of a mailbox.
 struct mailbox_words {
   std::uint32_t slots;
-  std::uint32_t slots_of_one;  // multiprocessor: with which of them its warps begin
+  std::uint32_t slots_of_one;  // with so many slots the warps of a multiprocessor begin
   std::uint64_t* requests;     // host memory, written by the device
   std::uint64_t* answers;      // host memory, written by the host
   std::uint32_t* owners;       // device memory
@@ -205,20 +205,22 @@ class mailbox_ref {
     std::uint32_t const of_one = words_.slots_of_one;
     return (exec::multiprocessor_number() * of_one + exec::warp_on_multiprocessor() % of_one) % words_.slots;
   }
-  // Looks at the next slot, and for the number of its next request. If it is taken, goes on to the next one; pauses
-  // after as many slots as a multiprocessor has, and after all slots may give up. One slot at a time, because lanes of
-  // the warp that wait for an answer cannot look for it meanwhile.
+  // Claims the next slot, with the number of its next request, unless it is taken. Pauses after each slots_of_one slots
+  // that are taken; may give up after all slots. Only one slot at a time, because lanes of the warp that wait for an
+  // answer cannot look for it meanwhile.
   [[nodiscard]] WYRM_HD progress look(search& s, ticket& found) const {
     bool is_stopped = false;
     found = try_claim(s.slot, is_stopped);
     if (found.slot != no_slot) return progress::done;
     if (is_stopped) return progress::over;
     s.slot = s.slot + 1 < words_.slots ? s.slot + 1 : 0;
-    if (++s.looked % words_.slots_of_one == 0) pause(s.waiting.attempt);
-    if (s.looked < words_.slots) return progress::none;
-    s.looked = 0;
-    ++s.waiting.attempt;
-    return is_over(look_every - 1, s.waiting.start) ? progress::over : progress::none;
+    if (++s.looked == words_.slots) {
+      s.looked = 0;
+      ++s.waiting.attempt;
+      if (is_over(look_every - 1, s.waiting.start)) return progress::over;
+    }
+    if (s.looked % words_.slots_of_one == 0) pause(s.waiting.attempt);
+    return progress::none;
   }
   // is_stopped: the slot waits for a late answer, and the host has stopped.
   [[nodiscard]] WYRM_HD ticket try_claim(std::uint32_t slot, bool& is_stopped) const {
@@ -265,6 +267,7 @@ class mailbox {
   }
 
   [[nodiscard]] mailbox_words words() const {
+    // At least 8, so that threads do not pause after each slot; several multiprocessors may share them.
     auto const of_one = static_cast<std::uint32_t>(slots_ / space_.multiprocessors());
     return {
         slots_, std::max(of_one, std::min(slots_, 8u)), mapped_.data(), answers(), owners_.data(), unanswered_.data(),

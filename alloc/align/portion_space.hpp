@@ -57,7 +57,7 @@ class portion_space {
   [[nodiscard]] std::uint32_t length(std::uint32_t first) const { return space_at(first).pages; }
 
   /// A space of so many pages, at least 1: its first page, or none. O(log pool); of more than 2 MiB, O(VABlocks / 64).
-  /// O(pages) for the first space that is packed.
+  /// O(pages) for the first space that is packed; since then also O(pages of the space / 64).
   [[nodiscard]] std::uint32_t allocate(std::uint32_t pages) {
     if (pages > this->pages() - used_) return none;
     if (std::uint32_t const first = find_apart(pages); first != none) return take(first, {pages, false});
@@ -66,7 +66,7 @@ class portion_space {
     std::uint32_t const first = padding_->pages.find(pages);
     return first == none ? none : take(first, {pages, true});
   }
-  /// Frees the space that begins here. False if none does. O(log pool + VABlocks of the space / 64).
+  /// Frees the space that begins here. False if none does. O(log pool + VABlocks of the space / 64), or as allocate().
   bool free(std::uint32_t first) {
     space const s = first < pages() ? space_at(first) : space{};
     if (s.pages == 0) return false;
@@ -131,7 +131,7 @@ class portion_space {
     [[nodiscard]] std::uint32_t in_whole() const { return is_packed ? 0 : (pages - 1) / block_pages * block_pages; }
   };
 
-  // Zeros that take no memory until they are changed. Throws std::bad_alloc.
+  // Zeros; if many, they take no memory until they are changed. Throws std::bad_alloc.
   class zeros {
    public:
     explicit zeros(std::size_t count) : data_(static_cast<std::uint32_t*>(std::calloc(count, sizeof(std::uint32_t)))) {
@@ -161,7 +161,7 @@ class portion_space {
   // What a pool needs from the first packed space on.
   struct padding {
     zeros lengths;                     // of packed spaces, by first page
-    std::vector<claim_counts> claims;  // by VABlock; without VABlocks of which a space has every page
+    std::vector<claim_counts> claims;  // by VABlock; not of the VABlocks that space::in_whole() counts
     run_tree pages;                    // that no space has
 
     void add_claims(std::uint32_t first, space const& s) {

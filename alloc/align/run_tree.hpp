@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bitmap of free pages that finds the first run of enough of them: a binary tree, of which each node knows the
-// longest run of free pages below it, and how many are free at its two ends. A leaf has 512 pages, which are a cache
-// line of the bitmap, so that the tree of a large pool stays in the cache of the host.
+// longest run of free pages below it, and how many are free at its two ends. A leaf has 512 pages, 64 bytes of the
+// bitmap, so that the tree of a large pool stays in the cache of the host.
 #pragma once
 
 #include <algorithm>

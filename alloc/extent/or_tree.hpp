@@ -85,12 +85,29 @@ class or_tree {
 
   /// The first unit that is not free at or after `from`, but at most `limit`.
   [[nodiscard]] WYRM_HD std::uint32_t next_used(std::uint32_t from, std::uint32_t limit) const {
-    // On a device, as many loads at once do not wait for each other.
+    // A device loads several words before it examines the first, so that the loads do not wait for each other.
     NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return next_used<8>(from, limit);), (return next_used<1>(from, limit);))
   }
+  /// The same, with so many loads at once.
+  template <unsigned AtOnce>
+  [[nodiscard]] WYRM_HD std::uint32_t next_used(std::uint32_t from, std::uint32_t limit) const {
+    while (from < limit) {
+      std::uint64_t used[AtOnce];
+      for (unsigned i = 0; i < AtOnce; ++i) used[i] = (from >> 6) + i < size(0) ? ~nodes_[0][(from >> 6) + i] : 0;
+      used[0] &= ~std::uint64_t{0} << (from & 63);
+      for (unsigned i = 0; i < AtOnce; ++i) {
+        if (used[i] == 0) continue;
+        std::uint32_t const at = ((from >> 6) + i) * 64 + static_cast<std::uint32_t>(cuda::std::countr_zero(used[i]));
+        return at < limit ? at : limit;
+      }
+      from = ((from >> 6) + AtOnce) * 64;
+    }
+    return limit;
+  }
 
-  /// The lowest run of `count` free units, or none. O(words with runs that are too short). For each power of two, such
-  /// a run is visited once, unless longer runs become free before it.
+  /// The lowest run of `count` free units, or none. O(words with runs that are too short + count / 64). A search for a
+  /// power of two, at most 1024, does not visit the words before the result of an earlier one again, unless units
+  /// become free there.
   [[nodiscard]] WYRM_HD std::uint32_t find(std::uint32_t count) const {
     unsigned const k = floor_log2(count);
     std::uint32_t const power = 1u << k;
@@ -98,7 +115,7 @@ class or_tree {
     std::uint32_t lowest = none;
     std::uint32_t found = none;
     while (at != none && count <= units_ - at) {
-      std::uint32_t const first = at & ~63u;  // unit of the word
+      std::uint32_t const first = at & ~63u;  // first unit of the word
       std::uint64_t const word = nodes_[0][at >> 6] & (~std::uint64_t{0} << (at & 63));
       auto const run = static_cast<std::uint32_t>(cuda::std::countr_one(word >> (at & 63)));
       if (run >= power && lowest == none) lowest = at;
@@ -144,21 +161,6 @@ class or_tree {
   WYRM_HD void set_used(std::uint32_t first, std::uint32_t count) const { change<false>(first, count); }
 
  private:
-  template <unsigned AtOnce>
-  [[nodiscard]] WYRM_HD std::uint32_t next_used(std::uint32_t from, std::uint32_t limit) const {
-    while (from < limit) {
-      std::uint64_t used[AtOnce];
-      for (unsigned i = 0; i < AtOnce; ++i) used[i] = (from >> 6) + i < size(0) ? ~nodes_[0][(from >> 6) + i] : 0;
-      used[0] &= ~std::uint64_t{0} << (from & 63);
-      for (unsigned i = 0; i < AtOnce; ++i) {
-        if (used[i] == 0) continue;
-        std::uint32_t const at = ((from >> 6) + i) * 64 + static_cast<std::uint32_t>(cuda::std::countr_zero(used[i]));
-        return at < limit ? at : limit;
-      }
-      from = ((from >> 6) + AtOnce) * 64;
-    }
-    return limit;
-  }
   // Where the first run of so many set bits begins in a word; `first` is the unit of its bit 0.
   [[nodiscard]] WYRM_HD static std::uint32_t run_in(std::uint64_t word, std::uint32_t first, std::uint32_t count) {
     std::uint32_t const bit = detail::first_run(word, count);

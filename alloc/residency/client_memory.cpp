@@ -62,6 +62,11 @@ bool client_memory::is_held_by_this_thread() const {
   return depth_.contains(std::this_thread::get_id());
 }
 
+bool client_memory::is_held_by_this_thread_only() const {
+  std::lock_guard const leaf(depth_mutex_);
+  return depth_.size() == 1 && depth_.contains(std::this_thread::get_id());
+}
+
 void* client_memory::reserve(std::size_t bytes, exec::use_rate rate) {
   std::lock_guard const lock(mutex_);
   region_state* const r =
@@ -77,9 +82,20 @@ void* client_memory::reserve(std::size_t bytes, exec::use_rate rate) {
 
 void client_memory::commit(void* base, std::size_t from, std::size_t to) {
   std::lock_guard const lock(mutex_);
-  core_->commit(regions_.at(base), from, to);
+  region_state* const r = regions_.at(base);
+  bool const goes_on = !uses_.empty();
+  try {
+    if (!core_->make_room_for_commit(r, from, to) && is_held_by_this_thread_only()) {
+      finish_uses();  // this thread enqueues nothing before the call returns
+      (void)core_->make_room_for_commit(r, from, to);
+    }
+    core_->commit(r, from, to);
+  } catch (...) {
+    if (goes_on && uses_.empty()) begin_use();
+    throw;
+  }
   paused_.reset();
-  if (!uses_.empty()) begin_use();
+  if (goes_on) begin_use();
 }
 
 void client_memory::unreserve(void* base, std::size_t, std::size_t) noexcept {
@@ -94,12 +110,7 @@ void client_memory::allocating(std::size_t bytes) {
   {
     std::lock_guard const lock(mutex_);
     if (core_->take_array(client_, bytes, core::if_full::give_up)) return;
-    bool is_only_mine = false;
-    {
-      std::lock_guard const leaf(depth_mutex_);
-      is_only_mine = depth_.size() == 1 && depth_.contains(std::this_thread::get_id());
-    }
-    if (is_only_mine) {
+    if (is_held_by_this_thread_only()) {
       // What is enqueued uses the blocks; this thread enqueues nothing before the call returns.
       std::vector<std::shared_ptr<use_state>> const mine = uses_;
       finish_uses();

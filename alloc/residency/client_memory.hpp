@@ -34,7 +34,8 @@ class client_memory final : public exec::memory_manager {
   void end() noexcept override;
 
   [[nodiscard]] void* reserve(std::size_t bytes, exec::use_rate rate) override;
-  /// Backs the blocks. The current launch also uses them.
+  /// Backs the blocks. The current launch also uses them. For a range of a high rate, other blocks of the client make
+  /// room, if necessary after the work that uses them.
   void commit(void* base, std::size_t from, std::size_t to) override;
   void unreserve(void* base, std::size_t reserved, std::size_t committed) noexcept override;
   [[nodiscard]] std::size_t range_limit() const override { return range_limit_; }
@@ -48,6 +49,7 @@ class client_memory final : public exec::memory_manager {
   void begin_use();
   void finish_uses() noexcept;
   [[nodiscard]] bool is_held_by_this_thread() const;
+  [[nodiscard]] bool is_held_by_this_thread_only() const;
 
   std::shared_ptr<core> core_;
   client_state* client_;

@@ -187,6 +187,7 @@ class core {
                                       use_hint hint = use_hint::normal);
   void release(region_state* r) noexcept;
   void commit(region_state* r, std::size_t from, std::size_t to);
+  [[nodiscard]] bool make_room_for_commit(region_state* r, std::size_t from, std::size_t to);
   void write(region_state* r, std::size_t offset, void const* from, std::size_t bytes);
   void read(region_state* r, std::size_t offset, void* to, std::size_t bytes);
   void discard(region_state* r, std::size_t offset, std::size_t bytes);

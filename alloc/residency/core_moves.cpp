@@ -358,6 +358,35 @@ bool core::has_room(client_state& c) {
   }
 }
 
+/// Before commit(), of a range that kernels touch at a high rate: evicts other blocks of the client for it, and waits
+/// for the work of launches that have ended if it uses them. False if a launch that goes on does.
+bool core::make_room_for_commit(region_state* r, std::size_t from, std::size_t to) {
+  if (r->hint != use_hint::hot || options_.lazy_transfers) return true;
+  client_state& c = *r->owner;
+  named_blocks const range = name(r, from, to - from, access::write, r->hint);
+  lock l(mutex_);
+  for (;;) {
+    collect();
+    std::size_t idle = 0;
+    std::size_t used = 0;
+    for (block const& b : blocks_)
+      if (b.owner == &c && b.device && b.region->hint != use_hint::hot) ++(b.users > 0 ? used : idle);
+    std::size_t const wanted = without_memory(range);
+    try {
+      std::size_t const free = free_room(c, wanted);
+      if (free == wanted || make_room(c, std::min(wanted, free + idle)) == wanted || used == 0) return true;
+    } catch (error const& failed) {
+      if (failed.code() != error_code::out_of_memory) throw;
+      ++c.counters.failed_moves;
+      return true;
+    }
+    auto const ended =
+        std::find_if(uses_.begin(), uses_.end(), [](auto const& u) { return u->is_finished && u->work; });
+    if (ended == uses_.end()) return false;
+    await_work(l, *ended);
+  }
+}
+
 /// How long f() moves blocks, without the creation of host memory, which is only necessary the first time.
 template <class F>
 double core::seconds_of_moves(F const& f) const {
@@ -533,22 +562,21 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
   if (bytes == 0) return true;
   budget& all = *options_.budget;
   std::size_t const blocks = (bytes - 1) / block_bytes() + 1;
-  // In blocks, because the broker asks for multiples of the last step. What is left may be less than that.
-  // Returns the bytes that are missing; 0: it has acquired the array.
-  auto const acquire = [&](std::size_t whole, std::size_t step) {
-    std::size_t const got = all.acquire(whole, step);
-    all.give_back(got >= bytes ? got - bytes : got);
-    return got >= bytes ? 0 : bytes - got;
-  };
   lock l(mutex_);
   collect();
   for (;;) {
     if (bytes <= all.limit()) {
-      std::size_t missing = bytes;
-      if (blocks <= all.limit() / block_bytes()) missing = acquire(blocks * block_bytes(), block_bytes());
-      if (missing == 0) break;
-      if (free_device_blocks((missing - 1) / block_bytes() + 1, c->options.priority) > 0) continue;
-      if (acquire(bytes, bytes) == 0) break;
+      // In blocks, because the broker asks for multiples of the last step. What is left may be less than that.
+      bool const may_fit = blocks <= all.limit() / block_bytes();
+      std::size_t const got = may_fit ? all.acquire(blocks * block_bytes(), block_bytes()) : 0;
+      if (got >= bytes) {
+        all.give_back(got - bytes);
+        break;
+      }
+      std::size_t const freed = free_device_blocks((bytes - got - 1) / block_bytes() + 1, c->options.priority);
+      all.give_back(got);
+      if (freed > 0) continue;
+      if (all.acquire(bytes, bytes) == bytes) break;
       auto const earlier =
           std::find_if(uses_.begin(), uses_.end(), [](auto const& u) { return u->is_finished && u->work; });
       if (earlier != uses_.end()) {

@@ -55,10 +55,10 @@ struct stage {
     }
   }
 
-  // Clients. They pause after each slot that they find taken.
+  // Clients. They pause after so many slots that they find taken.
   [[nodiscard]] mailbox_ref client() const {
     alloc::mailbox_words words = box.words();
-    words.slots_of_one = 1;
+    words.slots_of_one = slots_at_once;
     return mailbox_ref(words);
   }
   void allocate(std::size_t self) {
@@ -113,6 +113,7 @@ struct stage {
   int memory[spaces] = {};
   std::vector<std::uint32_t> has;
   std::size_t clients_left;
+  std::uint32_t slots_at_once = 1;
 };
 
 using action = std::function<void(stage&, std::size_t self)>;
@@ -129,12 +130,14 @@ struct scenario {
   std::vector<action> clients;
   std::function<void(stage&)> host;
   std::function<void(stage const&)> expect;
+  std::uint32_t slots_at_once = 1;
 };
 
 void explore(scenario const& s, unsigned preemptions, std::size_t horizon = 60) {
   std::unique_ptr<stage> now;
   auto const make = [&] {
     now = std::make_unique<stage>(s.slots, s.limit, s.clients.size());
+    now->slots_at_once = s.slots_at_once;
     std::vector<std::function<void()>> bodies;
     for (std::size_t i = 0; i < s.clients.size(); ++i)
       bodies.emplace_back([&, i] {
@@ -171,6 +174,7 @@ TEST(interleave_mailbox, each_answer_goes_to_its_request) {
     explore({slots, for_ever, {takes, takes, takes}, serves_all, held(2, 2)}, 2);
     explore({slots, for_ever, {takes_and_frees, takes_and_frees, takes_twice}, serves_all, held(0, 1)}, 2);
   }
+  explore({2, for_ever, {takes, takes}, serves_all, held(2, 2), 2}, 3);
 }
 
 TEST(interleave_mailbox, answers_that_come_too_late_are_not_lost) {
@@ -181,6 +185,7 @@ TEST(interleave_mailbox, answers_that_come_too_late_are_not_lost) {
     explore({slots, not_at_all, {takes_and_frees, takes_twice}, serves_thrice, held(0, 2)}, 3);
     explore({slots, not_at_all, {takes, takes, takes}, serves_twice, held(0, 2)}, 3);
   }
+  explore({2, not_at_all, {takes, takes}, serves_twice, held(0, 2), 2}, 4);
 }
 
 TEST(interleave_mailbox, clients_end_when_the_host_stops) {

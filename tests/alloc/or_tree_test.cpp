@@ -122,6 +122,7 @@ TEST_P(or_tree, random_changes) {
     std::uint32_t const limit = from + below(units_ - from + 1);
     ASSERT_EQ(tree_.next_used(from, limit), model_.next_used(from, limit)) << from << " to " << limit;
     ASSERT_EQ(tree_.next_used(first, units_), model_.next_used(first, units_));
+    ASSERT_EQ(tree_.next_used<8>(from, limit), model_.next_used(from, limit)) << "as on a device";
     std::uint32_t const wanted = length(units_);
     ASSERT_EQ(tree_.find(wanted), model_.find(wanted)) << wanted << " units, step " << step;
   }

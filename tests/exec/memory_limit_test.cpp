@@ -131,7 +131,7 @@ class narrow_space {
  public:
   narrow_space(std::size_t most, std::vector<std::size_t>& asked) : most_(most), asked_(&asked) {}
   [[nodiscard]] std::size_t granularity() const { return 16; }
-  [[nodiscard]] void* reserve(std::size_t bytes, exec::memory_kind) const {
+  [[nodiscard]] void* reserve(std::size_t bytes, exec::memory_kind, exec::use_rate) const {
     asked_->push_back(bytes);
     if (bytes > most_) throw error(error_code::out_of_memory, "too many addresses");
     return asked_;

@@ -15,9 +15,10 @@ class recording_space : public exec::host_space {
  public:
   using exec::host_space::host_space;
   static inline std::map<exec::memory_kind, int> reserved = {};
-  [[nodiscard]] void* reserve(std::size_t bytes, exec::memory_kind kind = exec::memory_kind::device) const {
+  [[nodiscard]] void* reserve(std::size_t bytes, exec::memory_kind kind = exec::memory_kind::device,
+                              exec::use_rate rate = exec::use_rate::normal) const {
     ++reserved[kind];
-    return exec::host_space::reserve(bytes, kind);
+    return exec::host_space::reserve(bytes, kind, rate);
   }
   [[nodiscard]] void* allocate(std::size_t bytes, exec::memory_kind kind = exec::memory_kind::device) const {
     EXPECT_EQ(kind, exec::memory_kind::device) << "tables and scratch are in memory of the device";

@@ -44,6 +44,32 @@ class wanted_budget final : public residency::budget {
   residency::fixed_budget fixed_;
 };
 
+/// LRU-COST that records which blocks leave the device.
+class recording_policy final : public residency::policy {
+ public:
+  using number = residency::block_number;
+  explicit recording_policy(std::vector<number>& left) : left_(left) {}
+  void loaded(number b, residency::object_number object) override { lru_.loaded(b, object); }
+  void used(std::span<number const> blocks, residency::launch_number launch, bool writes,
+            residency::use_hint hint) override {
+    lru_.used(blocks, launch, writes, hint);
+  }
+  void finished(residency::launch_number launch) override { lru_.finished(launch); }
+  void overwritten(number b) override { lru_.overwritten(b); }
+  void copied_out(number b) override { lru_.copied_out(b); }
+  void removed(number b) override {
+    left_.push_back(b);
+    lru_.removed(b);
+  }
+  std::optional<residency::victim> next_victim(residency::dirty_check& check) override {
+    return lru_.next_victim(check);
+  }
+
+ private:
+  std::vector<number>& left_;
+  residency::lru_cost lru_;
+};
+
 class bound_space : public ::testing::Test {
  protected:
   void use_blocks(std::size_t blocks, bool checked = false) {
@@ -52,6 +78,14 @@ class bound_space : public ::testing::Test {
     o.budget = budget;
     o.block_bytes = block;
     o.checked = checked;
+    manager.emplace(host_space(1), o);
+  }
+  /// left: receives what leaves the device.
+  void use_blocks_recording(std::size_t blocks, std::vector<residency::block_number>& left) {
+    residency::options o;
+    o.budget = std::make_shared<residency::fixed_budget>(blocks * block);
+    o.block_bytes = block;
+    o.make_policy = [&left] { return std::make_unique<recording_policy>(left); };
     manager.emplace(host_space(1), o);
   }
   /// A pool of so many blocks on a space, all of them written.
@@ -118,40 +152,10 @@ TEST_F(bound_space, a_launch_that_does_not_begin_leaves_no_trace) {
   EXPECT_EQ(other.counters().resident_bytes, 2 * block);
 }
 
-/// LRU-COST that records which blocks leave the device.
-class recording_policy final : public residency::policy {
- public:
-  using number = residency::block_number;
-  explicit recording_policy(std::vector<number>& left) : left_(left) {}
-  void loaded(number b, residency::object_number object) override { lru_.loaded(b, object); }
-  void used(std::span<number const> blocks, residency::launch_number launch, bool writes,
-            residency::use_hint hint) override {
-    lru_.used(blocks, launch, writes, hint);
-  }
-  void finished(residency::launch_number launch) override { lru_.finished(launch); }
-  void overwritten(number b) override { lru_.overwritten(b); }
-  void copied_out(number b) override { lru_.copied_out(b); }
-  void removed(number b) override {
-    left_.push_back(b);
-    lru_.removed(b);
-  }
-  std::optional<residency::victim> next_victim(residency::dirty_check& check) override {
-    return lru_.next_victim(check);
-  }
-
- private:
-  std::vector<number>& left_;
-  residency::lru_cost lru_;
-};
-
 // As the vertex table of a graph, which has memory first.
 TEST_F(bound_space, ranges_of_a_high_rate_leave_the_device_last) {
   std::vector<residency::block_number> left;
-  residency::options o;
-  o.budget = std::make_shared<residency::fixed_budget>(6 * block);
-  o.block_bytes = block;
-  o.make_policy = [&] { return std::make_unique<recording_policy>(left); };
-  manager.emplace(host_space(1), o);
+  use_blocks_recording(6, left);
   auto client = manager->make_client();
   host_space const space = client.space();
   exec::reservation<host_space> table(space, 2 * block, exec::memory_kind::device, exec::use_rate::high);
@@ -166,6 +170,36 @@ TEST_F(bound_space, ranges_of_a_high_rate_leave_the_device_last) {
     left.clear();
     { exec::buffer<std::byte, host_space> const array(space, 5 * block); }
     EXPECT_EQ(std::count_if(left.begin(), left.end(), [](auto b) { return b < 2; }), 1) << "blocks of the table";
+  }
+  manager.reset();
+}
+
+TEST_F(bound_space, ranges_of_a_high_rate_evict_others) {
+  std::vector<residency::block_number> left;
+  use_blocks_recording(6, left);
+  {
+    auto client = manager->make_client();
+    host_space const space = client.space();
+    exec::reservation<host_space> table(space, 8 * block, exec::memory_kind::device, exec::use_rate::high);
+    table.commit(block);
+    auto const pool = pool_of(space, 8);  // blocks 1 to 8
+    EXPECT_EQ(client.counters().staged_bytes, 3 * block);
+    table.commit(2 * block);  // between launches
+    EXPECT_EQ(left.size(), 1u);
+    {
+      host_space::guard const launch(space);
+      space.fill(table.data(), 1, 2 * block);
+      table.commit(4 * block);  // in a launch that uses the pool
+      space.fill(table.data(), 2, 4 * block);
+      EXPECT_EQ(table.data()[4 * block - 1], std::byte{2});
+      for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(pool.data()[i * block], std::byte{7});
+    }
+    EXPECT_EQ(left.size(), 3u);
+    table.commit(8 * block);  // more than the budget: the rest is in host memory
+    EXPECT_EQ(left.size(), 5u);
+    for (residency::block_number const b : left) EXPECT_TRUE(b >= 1 && b <= 8) << b << " is of the table";
+    EXPECT_EQ(client.counters().resident_bytes, 6 * block);
+    EXPECT_EQ(client.counters().staged_bytes, 10 * block);
   }
   manager.reset();
 }
