@@ -278,6 +278,7 @@ class core {
   void for_each_part(named_blocks const& range, std::size_t offset, std::size_t bytes, F const& f) const;
 
   static void await_work(lock& l, std::shared_ptr<use_state> u);
+  bool await_ended_use(lock& l, use_state const* but = nullptr);
 
   // Turns
   [[nodiscard]] bool stages() const;

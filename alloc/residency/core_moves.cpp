@@ -380,10 +380,7 @@ bool core::make_room_for_commit(region_state* r, std::size_t from, std::size_t t
       ++c.counters.failed_moves;
       return true;
     }
-    auto const ended =
-        std::find_if(uses_.begin(), uses_.end(), [](auto const& u) { return u->is_finished && u->work; });
-    if (ended == uses_.end()) return false;
-    await_work(l, *ended);
+    if (!await_ended_use(l)) return false;
   }
 }
 
@@ -468,12 +465,7 @@ double core::move_in(lock& l, use_state& u) {
     bool has_more = false;
     if (wanted.size() == all && is_used_in_place) seconds += seconds_of_moves([&] { has_more = has_room(*u.owner); });
     if (wanted.size() == all && !has_more) return seconds;
-    auto const earlier = std::find_if(uses_.begin(), uses_.end(), [&](auto const& other) {
-      return other.get() != &u && other->is_finished && other->work;
-    });
-    if (earlier == uses_.end()) return seconds;
-    await_work(l, *earlier);
-    collect();
+    if (!await_ended_use(l, &u)) return seconds;
   }
 }
 
@@ -487,21 +479,15 @@ std::vector<used_block> core::missing_blocks(use_state const& u) const {
 
 /// Waits for the end of a use that may hold what a launch needs. Throws if there is none.
 void core::await_other_use(lock& l, use_state const& u) {
-  auto const is_other = [&](auto const& other) { return other.get() != &u; };
-  if (std::none_of(uses_.begin(), uses_.end(), is_other))
+  if (std::none_of(uses_.begin(), uses_.end(), [&](auto const& other) { return other.get() != &u; }))
     throw error(error_code::out_of_memory,
                 "client '" + u.owner->options.name + "': a launch uses " +
                     std::to_string(u.blocks.size() * block_bytes()) + " bytes, which do not fit into the budget of " +
                     std::to_string(options_.budget->limit()) +
                     " bytes beside arrays and clients of higher priority; use less in a launch, or set "
                     "options.in_place");
-  auto const enqueued = std::find_if(uses_.begin(), uses_.end(), [&](auto const& other) {
-    return is_other(other) && other->is_finished && other->work;
-  });
-  if (enqueued != uses_.end())
-    await_work(l, *enqueued);
-  else
-    changed_.wait(l);
+  if (await_ended_use(l, &u)) return;
+  changed_.wait(l);
   collect();
 }
 
@@ -577,13 +563,7 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
       all.give_back(got);
       if (freed > 0) continue;
       if (all.acquire(bytes, bytes) == bytes) break;
-      auto const earlier =
-          std::find_if(uses_.begin(), uses_.end(), [](auto const& u) { return u->is_finished && u->work; });
-      if (earlier != uses_.end()) {
-        await_work(l, *earlier);
-        collect();
-        continue;
-      }
+      if (await_ended_use(l)) continue;
     }
     if (then == if_full::give_up) return false;
     bool const may_wait = then == if_full::wait && std::none_of(uses_.begin(), uses_.end(), [](auto const& u) {

@@ -98,6 +98,16 @@ void core::await_work(lock& l, std::shared_ptr<use_state> u) {
   l.lock();
 }
 
+/// Waits for the work of a launch that has ended, other than `but`, and retires it. False if there is none.
+bool core::await_ended_use(lock& l, use_state const* but) {
+  auto const ended = std::find_if(uses_.begin(), uses_.end(),
+                                  [&](auto const& u) { return u.get() != but && u->is_finished && u->work; });
+  if (ended == uses_.end()) return false;
+  await_work(l, *ended);
+  collect();
+  return true;
+}
+
 /// Waits until no use of any kind, or none that writes if the range is only read, pins a block of the range.
 void core::wait_until_unpinned(lock& l, named_blocks const& range) {
   auto const is_pinned = [&](block_number n) {

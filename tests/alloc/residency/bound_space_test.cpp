@@ -72,21 +72,22 @@ class recording_policy final : public residency::policy {
 
 class bound_space : public ::testing::Test {
  protected:
-  void use_blocks(std::size_t blocks, bool checked = false) {
+  void use_blocks(std::size_t blocks, residency::options o = {}) {
     budget = std::make_shared<wanted_budget>(blocks * block);
-    residency::options o;
     o.budget = budget;
     o.block_bytes = block;
-    o.checked = checked;
     manager.emplace(host_space(1), o);
+  }
+  void use_blocks_checked(std::size_t blocks) {
+    residency::options o;
+    o.checked = true;
+    use_blocks(blocks, o);
   }
   /// left: receives what leaves the device.
   void use_blocks_recording(std::size_t blocks, std::vector<residency::block_number>& left) {
     residency::options o;
-    o.budget = std::make_shared<residency::fixed_budget>(blocks * block);
-    o.block_bytes = block;
     o.make_policy = [&left] { return std::make_unique<recording_policy>(left); };
-    manager.emplace(host_space(1), o);
+    use_blocks(blocks, o);
   }
   /// A pool of so many blocks on a space, all of them written.
   static exec::reservation<host_space> pool_of(host_space const& space, std::size_t blocks) {
@@ -102,7 +103,7 @@ class bound_space : public ::testing::Test {
 
 // Access to blocks that no launch uses is forbidden in checked mode.
 TEST_F(bound_space, launches_use_what_was_made_since_the_last_one) {
-  use_blocks(8, true);
+  use_blocks_checked(8);
   auto client = manager->make_client();
   host_space const space = client.space();
   auto const pool = pool_of(space, 1);
@@ -130,7 +131,7 @@ TEST_F(bound_space, launches_use_only_blocks_with_memory) {
 }
 
 TEST_F(bound_space, a_launch_that_does_not_begin_leaves_no_trace) {
-  use_blocks(4, true);  // checked: pins call for protection, which may fail
+  use_blocks_checked(4);  // checked: pins call for protection, which may fail
   auto client = manager->make_client();
   auto other = manager->make_client();
   auto const pool = pool_of(client.space(), 4);
@@ -229,7 +230,7 @@ TEST_F(bound_space, arrays_evict_blocks_of_their_own_launch) {
 
 // The launch begins again when the array has room; if it cannot, the array is not taken.
 TEST_F(bound_space, a_failed_array_takes_nothing) {
-  use_blocks(4, true);
+  use_blocks_checked(4);
   auto client = manager->make_client();
   host_space const space = client.space();
   auto const pool = pool_of(space, 4);
