@@ -196,7 +196,7 @@ class clustering_coefficients_counter {
     graph::vertex_id const* const targets = orientation_.targets();
     std::uint8_t* arcs = nullptr;
     if (g.directed()) {
-      arcs_.reserve(edges.arcs());
+      arcs_.reserve(edges.arcs() / 2);
       arcs = arcs_.data();
       exec::for_each_tile<8>(space_, n, detail::count_directions{g, rows, targets, arcs});
     }

@@ -3,9 +3,11 @@
 // end with fewer neighbours to the other (detail/orientation.hpp), or, where that would not pay, by ids. Each triangle
 // is then found once: as a common entry of the rows of both ends of the arc between its first two corners. On a device
 // one lane intersects two short rows; for longer rows the lanes of a warp look up the entries of the shorter row in the
-// longer one. On a host a thread marks one row in a table (detail/triangles_on_host.hpp).
+// longer one. If a memory manager has oriented rows in host memory, they are copied to the device in windows
+// (detail/row_windows.hpp). On a host a thread marks one row in a table (detail/triangles_on_host.hpp).
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -20,6 +22,7 @@
 #include "detail/orientation.hpp"
 #include "detail/requirements.hpp"
 #include "detail/row_bins.hpp"
+#include "detail/row_windows.hpp"
 #include "detail/triangles_on_host.hpp"
 
 namespace wyrm::algorithms {
@@ -44,11 +47,67 @@ namespace detail {
 /// The total is spread over several counters: a device performs one atomic addition to an address at a time.
 inline constexpr unsigned places_of_total = 256;
 
-/// One tile per item of the bins of oriented rows. If rows are oriented by id, only the entries after the vertex itself
-/// belong to the orientation.
-template <bool ById>
-struct count_triangles {
+/// Positions in a row.
+struct row_range {
+  std::uint32_t begin;
+  std::uint32_t end;
+};
+
+/// The rows of the graph itself, oriented by id: only the entries after the vertex itself belong to the orientation.
+struct rows_by_id {
   graph::packed_record const* rows;
+
+  /// The vertex and the oriented row of a row in the bins.
+  [[nodiscard]] WYRM_HD graph::vertex_id vertex(graph::vertex_id in_bin) const { return in_bin; }
+  [[nodiscard]] WYRM_HD graph::neighbour_list source(graph::vertex_id u, graph::vertex_record const& row) const {
+    std::uint32_t const first = graph::lower_bound(row.page, row.degree, u + 1);
+    return {row.page + first, row.degree - first};
+  }
+  /// The entries of an oriented row whose own rows are intersected with it.
+  [[nodiscard]] WYRM_HD row_range targets(graph::neighbour_list const& r) const { return {0, r.size}; }
+  [[nodiscard]] WYRM_HD graph::neighbour_list target(graph::vertex_id v) const { return source(v, rows[v]); }
+  /// The entries of a row that may also be in the row of its i-th entry: those after it.
+  [[nodiscard]] WYRM_HD graph::neighbour_list rest(graph::neighbour_list const& r, std::uint32_t i) const {
+    return {r.data + i + 1, r.size - i - 1};
+  }
+};
+
+struct rows_by_degree {
+  graph::packed_record const* rows;
+
+  [[nodiscard]] WYRM_HD graph::vertex_id vertex(graph::vertex_id in_bin) const { return in_bin; }
+  [[nodiscard]] WYRM_HD graph::neighbour_list source(graph::vertex_id, graph::vertex_record const& row) const {
+    return {row.page, row.degree};
+  }
+  [[nodiscard]] WYRM_HD row_range targets(graph::neighbour_list const& r) const { return {0, r.size}; }
+  [[nodiscard]] WYRM_HD graph::neighbour_list target(graph::vertex_id v) const { return source(v, rows[v]); }
+  [[nodiscard]] WYRM_HD graph::neighbour_list rest(graph::neighbour_list const& r, std::uint32_t) const { return r; }
+};
+
+/// The same, of which two windows can be read. The bins have the rows of the first one, with positions in it.
+struct rows_in_windows {
+  rows_in_order all;
+  row_window from;
+  row_window to;
+
+  [[nodiscard]] WYRM_HD graph::vertex_id vertex(graph::vertex_id in_bin) const { return from.first + in_bin; }
+  [[nodiscard]] WYRM_HD graph::neighbour_list source(graph::vertex_id, graph::vertex_record const& row) const {
+    return {from.entries + (static_cast<std::uint64_t>(row.page - all.entries) - from.first_entry), row.degree};
+  }
+  [[nodiscard]] WYRM_HD row_range targets(graph::neighbour_list const& r) const {
+    return {graph::lower_bound(r.data, r.size, to.first), graph::lower_bound(r.data, r.size, to.last)};
+  }
+  [[nodiscard]] WYRM_HD graph::neighbour_list target(graph::vertex_id v) const {
+    std::uint64_t const first = all.offsets[v];
+    return {to.entries + (first - to.first_entry), static_cast<std::uint32_t>(all.offsets[v + 1] - first)};
+  }
+  [[nodiscard]] WYRM_HD graph::neighbour_list rest(graph::neighbour_list const& r, std::uint32_t) const { return r; }
+};
+
+/// One tile per item of the bins of oriented rows.
+template <class Rows>
+struct count_triangles {
+  Rows rows;
   row_bins_view bins;
   std::uint64_t* totals;
   std::uint64_t* per_vertex;  // or nullptr
@@ -73,39 +132,38 @@ struct count_triangles {
     template <class Tile>
     WYRM_HD void lane(Tile const&, graph::vertex_id u, graph::vertex_record const& row, bool valid) {
       if (!valid) return;
-      graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = 0; r.size > 1 && i < r.size; ++i) intersect_per_lane(u, rest(r, i), r[i]);
+      graph::neighbour_list const r = c.rows.source(u, row);
+      if (r.size < 2) return;
+      row_range const at = c.rows.targets(r);
+      for (std::uint32_t i = at.begin; i < at.end; ++i) intersect_per_lane(u, c.rows.rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void group(Tile const& t, graph::vertex_id u, graph::vertex_record const& row, bool valid) {
       constexpr unsigned lanes = row_bins_view::lanes_of_group<Tile>();
       if (!valid) return;
-      graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = t.rank() % lanes; i < r.size; i += lanes) intersect_per_lane(u, rest(r, i), r[i]);
+      graph::neighbour_list const r = c.rows.source(u, row);
+      row_range const at = c.rows.targets(r);
+      for (std::uint32_t i = at.begin + t.rank() % lanes; i < at.end; i += lanes)
+        intersect_per_lane(u, c.rows.rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void warp(Tile const& t, graph::vertex_id u, graph::vertex_record const& row) {
-      graph::neighbour_list const r = oriented(u, row);
-      for (std::uint32_t i = 0; i < r.size; ++i) intersect_per_warp(t, u, rest(r, i), r[i]);
+      graph::neighbour_list const r = c.rows.source(u, row);
+      row_range const at = c.rows.targets(r);
+      for (std::uint32_t i = at.begin; i < at.end; ++i) intersect_per_warp(t, u, c.rows.rest(r, i), r[i]);
     }
     template <class Tile>
     WYRM_HD void part(Tile const& t, std::uint32_t number) {
       row_part const p = c.bins.part(number);
-      graph::neighbour_list const r = oriented(p.vertex, p.row);
+      graph::neighbour_list const r = c.rows.source(p.vertex, p.row);
       std::uint32_t const skipped = p.row.degree - r.size;
-      for (std::uint32_t i = p.begin > skipped ? p.begin : skipped; i < p.end; ++i)
-        intersect_per_warp(t, p.vertex, rest(r, i - skipped), r[i - skipped]);
+      row_range const all = c.rows.targets(r);
+      std::uint32_t const first = p.begin > skipped + all.begin ? p.begin : skipped + all.begin;
+      std::uint32_t const last = p.end < skipped + all.end ? p.end : skipped + all.end;
+      for (std::uint32_t i = first; i < last; ++i)
+        intersect_per_warp(t, p.vertex, c.rows.rest(r, i - skipped), r[i - skipped]);
     }
 
-    [[nodiscard]] WYRM_HD graph::neighbour_list oriented(graph::vertex_id v, graph::vertex_record const& row) const {
-      std::uint32_t const first = ById ? graph::lower_bound(row.page, row.degree, v + 1) : 0;
-      return {row.page + first, row.degree - first};
-    }
-    // The entries of a row that may also be in the row of its i-th entry: with an orientation by id only those after
-    // it.
-    [[nodiscard]] WYRM_HD graph::neighbour_list rest(graph::neighbour_list const& r, std::uint32_t i) const {
-      return ById ? graph::neighbour_list{r.data + i + 1, r.size - i - 1} : r;
-    }
     // w is the third corner of a triangle with u and v.
     WYRM_HD void add_triangle(graph::vertex_id w) {
       ++found;
@@ -113,13 +171,13 @@ struct count_triangles {
     }
     WYRM_HD void add_to_ends(graph::vertex_id u, graph::vertex_id v, std::uint64_t before) const {
       if (c.per_vertex == nullptr || found == before) return;
-      add(c.per_vertex[u], found - before);
+      add(c.per_vertex[c.rows.vertex(u)], found - before);
       add(c.per_vertex[v], found - before);
     }
 
     // One lane merges both rows; if one row is much longer, the lane looks up the entries of the shorter row in it.
     WYRM_HD void intersect_per_lane(graph::vertex_id u, graph::neighbour_list const r, graph::vertex_id v) {
-      graph::neighbour_list const s = oriented(v, c.rows[v]);
+      graph::neighbour_list const s = c.rows.target(v);
       if (s.size == 0) return;
       std::uint64_t const before = found;
       if (s.size > 8 * r.size)
@@ -142,7 +200,7 @@ struct count_triangles {
     template <class Tile>
     WYRM_HD void intersect_per_warp(Tile const& t, graph::vertex_id u, graph::neighbour_list const r,
                                     graph::vertex_id v) {
-      graph::neighbour_list const s = oriented(v, c.rows[v]);
+      graph::neighbour_list const s = c.rows.target(v);
       std::uint64_t const before = found;
       if (r.size < s.size)
         look_up_all(t, r, s);
@@ -237,7 +295,7 @@ class triangle_counter {
     bins_.reserve(n, arcs, graph_limits);
     orientation_.reserve(n, arcs, graph_limits.max_parts(arcs));
     if constexpr (exec::has_tiles<Space>)
-      oriented_bins_.reserve(n, arcs, oriented_limits);
+      oriented_bins_.reserve(n, arcs / 2, oriented_limits);
     else
       on_host_.reserve(n, arcs, per_vertex);
   }
@@ -249,12 +307,34 @@ class triangle_counter {
     graph::packed_record const* rows = g.out_records();
     detail::row_bins_view work = bins_.make(rows, n, g.arcs(), graph_limits);
     if (work.lane_rows == n) {
-      exec::for_each_tile<32>(space_, work.items(), detail::count_triangles<true>{rows, work, totals_.data(), corners});
+      count_items(detail::rows_by_id{rows}, work, corners);
       return;
     }
     rows = orientation_.make(g, work);
-    work = oriented_bins_.make(rows, n, g.arcs(), oriented_limits);
-    exec::for_each_tile<32>(space_, work.items(), detail::count_triangles<false>{rows, work, totals_.data(), corners});
+    oriented_bins_.reserve(n, g.arcs() / 2, oriented_limits);
+    if (orientation_.is_in_host_memory() && count_in_windows(rows, g, corners)) return;
+    count_items(detail::rows_by_degree{rows}, oriented_bins_.make(rows, n, g.arcs() / 2, oriented_limits), corners);
+  }
+  bool count_in_windows(graph::packed_record const* rows, graph::graph_view const& g, std::uint64_t* corners) {
+    std::size_t const n = g.vertices();
+    orientation_.release_scratch();
+    detail::rows_in_order const all{orientation_.offsets(), orientation_.targets(), static_cast<graph::vertex_id>(n),
+                                    exec::read(space_, orientation_.offsets() + n),
+                                    static_cast<std::uint64_t>(std::sqrt(g.arcs())) + 1};
+    detail::row_bins_view work{};
+    return detail::for_each_pair_of_windows(
+        space_, all,
+        [&](detail::row_window const& from) {
+          work = oriented_bins_.make(rows + from.first, from.last - from.first, from.last_entry - from.first_entry,
+                                     oriented_limits);
+        },
+        [&](detail::row_window const& from, detail::row_window const& to) {
+          count_items(detail::rows_in_windows{all, from, to}, work, corners);
+        });
+  }
+  template <class Rows>
+  void count_items(Rows const& rows, detail::row_bins_view const& work, std::uint64_t* corners) {
+    exec::for_each_tile<32>(space_, work.items(), detail::count_triangles<Rows>{rows, work, totals_.data(), corners});
   }
   std::uint64_t count_by_threads(graph::graph_view const& g, std::uint64_t* corners) {
     detail::triangle_rows const rows = on_host_.rows_of(g, orientation_, bins_, graph_limits);

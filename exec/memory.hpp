@@ -267,6 +267,10 @@ class sequential_buffer {
 
   [[nodiscard]] T* data() const { return range_ ? reinterpret_cast<T*>(range_->data()) : array_.data(); }
   [[nodiscard]] std::size_t size() const { return range_ ? range_->committed() / sizeof(T) : array_.size(); }
+  /// Whether the memory manager has a part of it in host memory now.
+  [[nodiscard]] bool is_in_host_memory() const {
+    return range_ && space_.manager()->in_host_memory(range_->data()) > 0;
+  }
 
   /// As buffer::reserve().
   void reserve(std::size_t n) {

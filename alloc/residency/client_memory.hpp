@@ -44,6 +44,8 @@ class client_memory final : public exec::memory_manager {
   /// waits for its work, and evicts them.
   void allocating(std::size_t bytes) override;
   void freed(std::size_t bytes) noexcept override;
+  [[nodiscard]] std::size_t room_for_arrays() const override { return core_->room_for_arrays(client_); }
+  [[nodiscard]] std::size_t in_host_memory(void const* base) const override;
 
  private:
   void begin_use();
@@ -55,7 +57,7 @@ class client_memory final : public exec::memory_manager {
   client_state* client_;
   std::size_t range_limit_;
   make_span make_span_;
-  std::mutex mutex_;  // is locked before that of the core
+  mutable std::mutex mutex_;  // is locked before that of the core
   std::map<void*, region_state*> regions_;
   std::vector<std::shared_ptr<use_state>> uses_;  // of the launch that goes on
   std::shared_ptr<use_state> paused_;             // of the last launch

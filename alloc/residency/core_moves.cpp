@@ -589,6 +589,21 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
   return true;
 }
 
+std::size_t core::room_for_arrays(client_state const* c) const {
+  lock const l(mutex_);
+  std::size_t taken = arrays_;
+  for (client_state const& other : clients_)
+    if (other.options.priority > c->options.priority) taken += other.resident * block_bytes();
+  std::size_t const limit = options_.budget->limit();
+  return limit - std::min(limit, taken);
+}
+
+std::size_t core::in_host_memory(region_state const* r) const {
+  lock const l(mutex_);
+  auto const is_on_host = [&](block_number n) { return n != unbacked && !blocks_[n].device; };
+  return static_cast<std::size_t>(std::count_if(r->blocks.begin(), r->blocks.end(), is_on_host)) * block_bytes();
+}
+
 void core::return_array(client_state* c, std::size_t bytes) noexcept {
   if (bytes == 0) return;
   lock const l(mutex_);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "../../algorithms/pagerank.hpp"
+#include "../../algorithms/triangles.hpp"
 #include "../../alloc/ouroboros/ouroboros.hpp"
 #include "../../alloc/residency/manager.hpp"
 #include "../../graph/dynamic_graph.hpp"
@@ -176,7 +178,38 @@ TYPED_TEST_P(resident_graphs, ranks_with_little_memory) {
   EXPECT_EQ(budget->taken(), 0u);
 }
 
+// The oriented rows do not fit into the budget, beside what else triangles need.
+TYPED_TEST_P(resident_graphs, triangles_with_little_memory) {
+  using test = resident_graphs<TypeParam>;
+  std::size_t const entries = 5 * this->block() / sizeof(graph::vertex_id);
+  auto const n = static_cast<graph::vertex_id>(2 * std::sqrt(static_cast<double>(entries)));
+  graph::options o = test::small();
+  o.max_vertices = n;
+  o.pool.checked = false;
+  std::mt19937_64 random(seeded(4));
+  auto const vertex = [&] {  // small ids have more neighbours
+    double const x = static_cast<double>(random() >> 11) * 0x1p-53;
+    return static_cast<graph::vertex_id>(n * x * std::sqrt(x));
+  };
+  typename test::resident_graph plain(this->space(), n, o);
+  std::vector<std::vector<graph::edge>> batches(160);
+  for (auto& batch : batches) {
+    for (std::size_t i = 0; i < entries / 128; ++i) batch.push_back({vertex(), vertex()});
+    plain.insert(batch);
+  }
+  EXPECT_GT(plain.edges(), entries * 4 / 5);  // a range of four blocks and more
+  auto const expected = algorithms::triangles(this->space(), plain.view(), {.per_vertex = true});
+  residency::manager<TypeParam> manager(this->space(),
+                                        this->options_of(std::make_shared<residency::fixed_budget>(6 * this->block())));
+  auto client = manager.make_client({"graph"});
+  typename test::resident_graph g(client.space(), n, o);
+  for (auto const& batch : batches) g.insert(batch);
+  auto const found = algorithms::triangles(client.space(), g.view(), {.per_vertex = true});
+  EXPECT_EQ(found.total, expected.total);
+  EXPECT_EQ(found.per_vertex, expected.per_vertex);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(resident_graphs, equal_graphs_in_plain_memory, work_with_little_memory,
-                            ranks_with_little_memory);
+                            ranks_with_little_memory, triangles_with_little_memory);
 
 }  // namespace wyrm::tests

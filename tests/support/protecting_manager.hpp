@@ -52,7 +52,14 @@ class protecting_manager final : public exec::memory_manager {
     std::lock_guard const lock(mutex_);
     allocated_ -= bytes;
   }
+  [[nodiscard]] std::size_t room_for_arrays() const override { return room_; }
+  [[nodiscard]] std::size_t in_host_memory(void const* base) const override {
+    std::lock_guard const lock(mutex_);
+    return room_ < no_limit ? committed_.at(const_cast<void*>(base)) : 0;
+  }
 
+  /// From now on all ranges are in host memory, and arrays are told that they have so many bytes.
+  void limit_arrays(std::size_t bytes) { room_ = bytes; }
   /// Bytes of arrays beside the ranges, and the number of ranges.
   [[nodiscard]] std::size_t allocated() const { return allocated_; }
   [[nodiscard]] std::size_t ranges() const { return committed_.size(); }
@@ -64,9 +71,11 @@ class protecting_manager final : public exec::memory_manager {
   }
 
   exec::host_space plain_{1};
-  std::mutex mutex_;
+  static constexpr std::size_t no_limit = ~std::size_t{0};
+  mutable std::mutex mutex_;
   std::map<void*, std::size_t> committed_;  // bytes of each range
   std::size_t allocated_ = 0;
+  std::size_t room_ = no_limit;
   unsigned depth_ = 0;
 };
 

@@ -153,6 +153,26 @@ TEST_F(bound_space, a_launch_that_does_not_begin_leaves_no_trace) {
   EXPECT_EQ(other.counters().resident_bytes, 2 * block);
 }
 
+TEST_F(bound_space, tells_what_is_in_host_memory_and_how_much_arrays_may_have) {
+  use_blocks(6);
+  auto client = manager->make_client();
+  host_space const space = client.space();
+  auto const pool = pool_of(space, 4);
+  EXPECT_EQ(space.manager()->in_host_memory(pool.data()), 0u);
+  EXPECT_EQ(space.manager()->room_for_arrays(), 6 * block);
+  exec::buffer<char, host_space> const array(space, 3 * block);
+  EXPECT_EQ(space.manager()->in_host_memory(pool.data()), block);
+  EXPECT_EQ(space.manager()->room_for_arrays(), 3 * block);
+  residency::client_options first;
+  first.priority = 1;
+  auto other = manager->make_client(first);
+  auto const more = pool_of(other.space(), 2);
+  EXPECT_EQ(other.space().manager()->in_host_memory(more.data()), 0u);
+  EXPECT_EQ(space.manager()->in_host_memory(pool.data()), 3 * block);
+  EXPECT_EQ(space.manager()->room_for_arrays(), block);
+  EXPECT_EQ(other.space().manager()->room_for_arrays(), 3 * block);
+}
+
 // As the vertex table of a graph, which has memory first.
 TEST_F(bound_space, ranges_of_a_high_rate_leave_the_device_last) {
   std::vector<residency::block_number> left;
