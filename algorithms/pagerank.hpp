@@ -24,6 +24,7 @@
 #include "detail/arc_weights.hpp"
 #include "detail/gauss_seidel.hpp"
 #include "detail/hubs_first.hpp"
+#include "detail/rank_deltas.hpp"
 #include "detail/rank_kernels.hpp"
 #include "detail/row_bins.hpp"
 #include "detail/tile_sums.hpp"
@@ -118,6 +119,8 @@ class pagerank_ranker {
         weights_(space),
         rank_(space),
         contributions_(space),
+        deltas_(space),
+        delta_sums_(space),
         teleport_(space),
         scratch_(space),
         state_(space, 1) {}
@@ -155,14 +158,20 @@ class pagerank_ranker {
     if (may_order_hubs(g, o)) {
       try {
         if (!hubs_) hubs_.emplace(space_);
-        if (hubs_->prepare(g, exec::table_capacity<Real>(space_), part_that_pays, limits)) {
+        bool const by_deltas = o.iteration == rank_iteration::power && o.start.empty() && !warm;
+        std::size_t const most =
+            by_deltas ? exec::table_capacity<detail::short_float>(space_) : exec::table_capacity<Real>(space_);
+        if (hubs_->prepare(g, most, part_that_pays, limits)) {
           graph::graph_view const ordered = hubs_->view();
+          if (by_deltas) return pull_deltas(ordered, o);
           last_bins_ = bins_.make(ordered.in_records(), n, g.arcs(), limits);
           return iterate(ordered, detail::even_split{}, o, warm, hubs_->hubs());
         }
       } catch (error const& e) {  // from a request for memory, all of which precede the first change of rank()
         if (e.code() != error_code::out_of_memory) throw;
         hubs_.reset();
+        deltas_ = exec::buffer<detail::short_float, Space>(space_);
+        delta_sums_ = exec::buffer<Real, Space>(space_);
       }
     }
     last_bins_ = bins_.make(g.in_records(), n, g.arcs(), limits);
@@ -198,23 +207,63 @@ class pagerank_ranker {
                         std::uint32_t hubs) {
     detail::row_bins_view const& bins = last_bins_;
     detail::rank_vectors<Real, Split> x = prepare(g, split, o, warm, bins, bins.parts, hubs);
-    auto const finish = [&](std::uint32_t count, unsigned from, bool first) {
-      std::uint32_t const tiles = detail::tile_sums<2>::tiles(count, Space::template tile_size<32>, bins.hub_rows);
-      exec::for_each_tile<32>(
-          space_, tiles, detail::finish_iteration<Real, Split>{x, tiles, count, from, first, x.parts + bins.parts});
-    };
-    std::uint32_t const blocks = enqueue_start(x);
-    finish(blocks, 0, true);
-
+    finish(x, enqueue_start(x), 0, true);
     detail::rank_state const now = run_iterations(o, [&](unsigned number, detail::rank_state const& seen) {
       if (detail::extrapolates<Split> && (x.factor != 1 || extrapolation_pays(o, seen)))
         x.factor = 1 / (1 - o.damping * o.damping * (x.factor == 1 ? 0.5 : x.factor / 4));
-      pull(bins.items(), detail::pull_ranks<Real, Split>{x, number % 2});
-      finish(bins.items() - bins.parts, number % 2, false);
+      pull(bins.items(), detail::pull_ranks<detail::rank_vectors<Real, Split>>{x, number % 2});
+      finish(x, bins.items() - bins.parts, number % 2, false);
     });
     if (detail::extrapolates<Split> && now.done != 0) std::swap(x.contribution[0], x.contribution[1]);
     exec::for_each(space_, g.vertices(), detail::copy_ranks<Real, Split>{x, now.iterations % 2, rank_.data()});
     return finished(now, g);
+  }
+  /// The same for a graph with hubs first and an even start, by pull of changes.
+  pagerank_run pull_deltas(graph::graph_view const& g, pagerank_options const& o) {
+    std::size_t const n = g.vertices();
+    std::size_t const connected = n - hubs_->isolated();
+    last_bins_ = bins_.make(g.in_records(), connected, g.arcs(), limits);
+    std::size_t const distance = (n + 7) / 8 * 8;  // of the arrays of deltas, which are read 16 bytes at a time
+    std::size_t const sums = sums_of(connected, last_bins_.items());
+    rank_.reserve(n);
+    deltas_.reserve(2 * distance);
+    delta_sums_.reserve(2 * n);
+    scratch_.reserve(scratch_size(connected, last_bins_.items(), last_bins_.parts));
+    exec::write(space_, state_.data(), detail::rank_state{});
+    double* const changes = scratch_.data();
+    detail::rank_deltas<Real> const x{g,
+                                      last_bins_,
+                                      hubs_->old_ids(),
+                                      hubs_->hubs(),
+                                      static_cast<std::uint32_t>(connected),
+                                      g.present_vertices() - static_cast<std::uint32_t>(connected),
+                                      {deltas_.data(), deltas_.data() + distance},
+                                      delta_sums_.data(),
+                                      delta_sums_.data() + n,
+                                      changes + 2 * sums,
+                                      changes,
+                                      changes + sums,
+                                      state_.data(),
+                                      1.0 / static_cast<double>(g.present_vertices()),
+                                      o.damping,
+                                      o.tolerance,
+                                      {}};
+    auto const blocks = static_cast<std::uint32_t>((connected + 31) / 32);
+    exec::for_each_tile<32>(space_, blocks, detail::init_deltas<Real>{x});
+    finish(x, blocks, 0, true);
+    detail::rank_state const now = run_iterations(o, [&](unsigned number, detail::rank_state const&) {
+      pull(last_bins_.items(), detail::pull_ranks<detail::rank_deltas<Real>>{x, number % 2});
+      finish(x, last_bins_.items() - last_bins_.parts, number % 2, false);
+    });
+    exec::for_each(space_, n, detail::ranks_of_deltas<Real>{x, rank_.data()});
+    return finished(now, g);
+  }
+  /// Ends an iteration, or the start, with so many sums.
+  template <class Vectors>
+  void finish(Vectors const& x, std::uint32_t count, unsigned from, bool first) const {
+    std::uint32_t const tiles = detail::tile_sums<2>::tiles(count, Space::template tile_size<32>, x.bins.hub_rows);
+    exec::for_each_tile<32>(space_, tiles,
+                            detail::finish_iteration<Vectors>{x, tiles, count, from, first, x.parts + x.bins.parts});
   }
   /// The same, with rank_iteration::gauss_seidel.
   template <class Split>
@@ -227,7 +276,7 @@ class pagerank_ranker {
     std::uint32_t const blocks = enqueue_start(x);
     std::uint32_t const tiles = detail::tile_sums<2>::tiles(blocks, Space::template tile_size<32>);
     exec::for_each_tile<32>(space_, tiles,
-                            detail::finish_iteration<Real, Split>{x, tiles, blocks, 0, true, x.parts + chunks});
+                            detail::finish_iteration<vectors>{x, tiles, blocks, 0, true, x.parts + chunks});
     detail::rank_state const now = run_iterations(o, [&](unsigned, detail::rank_state const&) {
       exec::for_each(space_, n, detail::scale_contributions<vectors>{x, false});
       for (unsigned phase = 0; phase < detail::sweep_order::phases; ++phase)
@@ -273,17 +322,17 @@ class pagerank_ranker {
     ranks_ = g.vertices();
     return {now.iterations, now.done != 0, now.change};
   }
-  template <class Split>
-  void pull(std::size_t items, detail::pull_ranks<Real, Split> const& work) const {
-    if constexpr (!Split::weighted)
+  template <class Vectors>
+  void pull(std::size_t items, detail::pull_ranks<Vectors> const& work) const {
+    if constexpr (!Vectors::is_weighted)
       if (work.x.hubs > 0)
-        return exec::for_each_tile_with_table<32, Space, Real>(space_, items, work.x.contribution[work.from],
-                                                               work.x.hubs, work);
+        return exec::for_each_tile_with_table<32, Space, typename Vectors::real>(
+            space_, items, work.x.contribution[work.from], work.x.hubs, work);
     exec::for_each_tile<32>(space_, items, work);
   }
   // Whether a copy with hubs first would pay, if the graph is skewed.
   [[nodiscard]] bool may_order_hubs(graph::graph_view const& g, pagerank_options const& o) const {
-    std::size_t const most = exec::table_capacity<Real>(space_);
+    std::size_t const most = exec::table_capacity<Real>(space_);  // with fewer vertices all are hubs
     return space_.manager() == nullptr && g.arcs() >= o.hubs_first_from && g.vertices() > most && most > 0 &&
            o.teleport.empty() && o.max_iterations >= iterations_that_pay;
   }
@@ -348,6 +397,8 @@ class pagerank_ranker {
   std::optional<detail::hubs_first<Space>> hubs_;
   exec::buffer<Real, Space> rank_;
   exec::buffer<Real, Space> contributions_;
+  exec::buffer<detail::short_float, Space> deltas_;  // of two iterations
+  exec::buffer<Real, Space> delta_sums_;             // received and sent
   exec::buffer<Real, Space> teleport_;
   exec::buffer<double, Space> scratch_;  // sums of items, sums of parts of hubs, totals
   exec::buffer<detail::rank_state, Space> state_;

@@ -24,6 +24,7 @@
 #include "../../exec/tile.hpp"
 #include "../../graph/view.hpp"
 #include "pull.hpp"
+#include "rank_kernels.hpp"
 #include "tile_sums.hpp"
 
 namespace wyrm::algorithms::detail {
@@ -68,8 +69,8 @@ struct sweep_chunk {
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i) const {
-    if (x.state->done != 0) return;
-    double const dangling = x.state->dangling;
+    rank_state const state = *x.state;
+    if (state.done != 0) return;
     auto const chunk = static_cast<std::uint32_t>(i * sweep_order::phases + phase);
     std::size_t const n = x.g.vertices();
     std::size_t const first = std::size_t{chunk} * sweep_order::chunk_size;
@@ -81,7 +82,7 @@ struct sweep_chunk {
       bool const valid = at + t.rank() < end;
       auto const v = static_cast<graph::vertex_id>(valid ? at + t.rank() : first);
       graph::vertex_record const row = x.g.in_records()[v];
-      auto const was = x.load(v, row, dangling, 0);
+      auto const was = x.load(v, row, state, 0);
       bool const is_long = Tile::size() > 1 && valid && row.degree > longest_of_lane;
       if constexpr (Tile::size() == 1)
         if (at + rows_ahead < end) exec::prefetch(x.g.in_records()[at + rows_ahead].page());

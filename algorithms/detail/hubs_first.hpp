@@ -2,7 +2,8 @@
 // A copy of the rows of in-neighbours of a graph, for passes that read a value of the source of each arc many times.
 // The vertices have new ids: hubs, the vertices with the most out-neighbours, come first. Their values fit into a table
 // in fast memory (exec::for_each_tile_with_table), and serve a large part of the arcs of a skewed graph: in R-MAT
-// graphs 1 % of the vertices are the sources of 60 % of the arcs.
+// graphs 1 % of the vertices are the sources of 60 % of the arcs. Vertices without arcs, half of such a graph, come
+// last.
 #pragma once
 
 #include <algorithm>
@@ -51,26 +52,47 @@ struct count_classes {
   }
 };
 
-struct mark_hubs {
-  graph::packed_record const* out;
-  std::uint32_t least;
-  std::uint32_t* marks;
-  WYRM_HD void operator()(std::size_t v) const { marks[v] = out[v].degree >= least ? 1 : 0; }
+/// Marks of hubs and of vertices without arcs, whose sum counts both.
+struct vertex_marks {
+  static constexpr std::uint32_t isolated = 1;
+  static constexpr std::uint32_t hub = std::uint32_t{1} << 31;
+  [[nodiscard]] WYRM_HD static graph::vertex_id isolated_of(std::uint64_t sum) {
+    return static_cast<graph::vertex_id>(sum & (hub - 1));
+  }
+  [[nodiscard]] WYRM_HD static graph::vertex_id hubs_of(std::uint64_t sum) {
+    return static_cast<graph::vertex_id>(sum / hub);
+  }
 };
 
-/// One thread per vertex: numbers it. Among hubs, and among the others, ids keep their order.
+struct mark_vertices {
+  graph::graph_view g;
+  std::uint32_t least;  // out-degree of a hub, > 0
+  std::uint32_t* marks;
+  WYRM_HD void operator()(std::size_t v) const {
+    std::uint32_t const degree = g.out_records()[v].degree;
+    bool const is_isolated = degree == 0 && g.in_records()[v].degree == 0;
+    marks[v] = degree >= least ? vertex_marks::hub : is_isolated ? vertex_marks::isolated : 0;
+  }
+};
+
+/// One thread per vertex: numbers it. Among hubs, among vertices without arcs, and among the others, ids keep their
+/// order.
 struct number_vertices {
   graph::graph_view g;
   std::uint32_t const* marks;
-  std::uint64_t const* hubs_before;
+  std::uint64_t const* before;  // sums of the marks of the vertices before; the last one is that of all
   std::uint32_t hubs;
   graph::vertex_id* new_ids;
   graph::vertex_id* old_ids;
   std::uint32_t* sizes;  // of rows, in the new order, rounded up to sectors of 32 bytes
   WYRM_HD void operator()(std::size_t v) const {
-    auto const before = static_cast<graph::vertex_id>(hubs_before[v]);
     auto const old_id = static_cast<graph::vertex_id>(v);
-    graph::vertex_id const id = marks[v] != 0 ? before : hubs + old_id - before;
+    graph::vertex_id const hubs_before = vertex_marks::hubs_of(before[v]);
+    graph::vertex_id const isolated_before = vertex_marks::isolated_of(before[v]);
+    graph::vertex_id id = hubs + old_id - hubs_before - isolated_before;
+    if (marks[v] == vertex_marks::hub) id = hubs_before;
+    if (marks[v] == vertex_marks::isolated)
+      id = g.vertices() - vertex_marks::isolated_of(before[g.vertices()]) + isolated_before;
     new_ids[v] = id;
     old_ids[id] = old_id;
     sizes[id] = (g.in_records()[v].degree + 7) / 8 * 8;
@@ -146,6 +168,7 @@ class hubs_first {
   bool prepare(graph::graph_view const& g, std::size_t most, double part, bin_limits const& limits) {
     std::size_t const n = g.vertices();
     hubs_ = 0;
+    if (n >= vertex_marks::hub) return false;
     std::uint32_t const least = choose(g, most, part);
     if (hubs_ == 0) return false;
     marks_.reserve(n);
@@ -154,8 +177,9 @@ class hubs_first {
     old_ids_.reserve(n);
     in_.reserve(n);
     if (g.directed()) out_.reserve(n);
-    exec::for_each(space_, n, mark_hubs{g.out_records(), least, marks_.data()});
+    exec::for_each(space_, n, mark_vertices{g, least, marks_.data()});
     bulk_.inclusive_sum(marks_.data(), sums_.data(), n);
+    isolated_ = vertex_marks::isolated_of(exec::read(space_, sums_.data() + n));
     sizes_.reserve(n);
     exec::for_each(
         space_, n,
@@ -177,6 +201,8 @@ class hubs_first {
   /// The graph in the new order, of which only the degrees of out-neighbours exist; without identity.
   [[nodiscard]] graph::graph_view view() const { return graph::graph_view(parts_); }
   [[nodiscard]] std::uint32_t hubs() const { return hubs_; }
+  /// The number of vertices without arcs, and of absent ones: the last ones.
+  [[nodiscard]] std::uint32_t isolated() const { return isolated_; }
   /// By new id, in device memory.
   [[nodiscard]] graph::vertex_id const* old_ids() const { return old_ids_.data(); }
 
@@ -214,6 +240,7 @@ class hubs_first {
   exec::buffer<graph::vertex_id, Space> arcs_;
   graph::view_parts parts_;
   std::uint32_t hubs_ = 0;
+  std::uint32_t isolated_ = 0;
 };
 
 }  // namespace wyrm::algorithms::detail

@@ -18,10 +18,11 @@ namespace wyrm::algorithms::detail {
 
 /// In device memory; the host reads it.
 struct rank_state {
-  double change;         // of the last iteration
-  double dangling;       // the sum of the ranks of dangling vertices
-  double change_before;  // of the iteration before that
-  double scale = 1;      // gauss_seidel: the factor that makes the sum of the ranks 1
+  double change;           // of the last iteration
+  double dangling;         // the sum of the ranks of dangling vertices
+  double dangling_before;  // that of the iteration before, from which the ranks were computed
+  double change_before;    // of the iteration before that
+  double scale = 1;        // gauss_seidel: the factor that makes the sum of the ranks 1
   std::uint32_t iterations;
   std::uint32_t done;
   std::uint32_t arrived;  // tiles that have finished their sums
@@ -40,6 +41,7 @@ inline constexpr bool extrapolates<extrapolated<Split>> = true;
 template <class Real, class Split>
 struct rank_vectors {
   using real = Real;
+  using split_type = Split;
   static constexpr bool is_weighted = Split::weighted;
   graph::graph_view g;
   row_bins_view bins;               // of in-neighbours
@@ -75,11 +77,11 @@ struct rank_vectors {
     Real before;  // `extrapolated`: the contribution before that one
   };
   /// row: the row of in-neighbours of v.
-  [[nodiscard]] WYRM_HD previous load(graph::vertex_id v, graph::vertex_record const& row, double dangling,
+  [[nodiscard]] WYRM_HD previous load(graph::vertex_id v, graph::vertex_record const& row, rank_state const& state,
                                       unsigned from) const {
     double const share = g.is_present(v) ? even : 0;
     double const jump = teleport != nullptr ? static_cast<double>(teleport[v]) : share;
-    double const lost = dangling * (dangling_teleports ? jump : share);
+    double const lost = state.dangling * (dangling_teleports ? jump : share);
     Real before = 0;
     if constexpr (extrapolates<Split>) before = contribution[1 - from][v];
     return {(1 - damping) * jump + damping * lost, split.total(g, v, row), contribution[from][v], before};
@@ -98,6 +100,8 @@ struct rank_vectors {
     all.change += difference < 0 ? -difference : difference;
     return now;
   }
+  /// Adds what vertices that are in no bin contribute to the sums of an iteration; here there are none.
+  WYRM_HD void add_isolated(rank_state const&, bool, sums&) const {}
   WYRM_HD Real send(graph::vertex_id v, typename Split::total_type total, double fresh, unsigned to, sums& all) const {
     auto const now = static_cast<Real>(total > 0 ? fresh / static_cast<double>(total) : fresh);
     contribution[to][v] = now;
@@ -110,21 +114,22 @@ struct rank_vectors {
   }
 };
 
-/// One tile per item of the bins.
-template <class Real, class Split>
+/// One tile per item of the bins. Vectors: rank_vectors or rank_deltas.
+template <class Vectors>
 struct pull_ranks {
   static constexpr unsigned resident_blocks = 4;  // the kernel waits for loads; see exec::resident_blocks_of
-  using vectors = rank_vectors<Real, Split>;
-  vectors x;
+  using vectors = Vectors;
+  using real = typename Vectors::real;
+  Vectors x;
   unsigned from;  // index of the array of contributions that is read
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
-    pull_from(t, item, static_cast<Real const*>(x.contribution[from]));
+    pull_from(t, item, static_cast<real const*>(x.contribution[from]));
   }
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t item, Real const* table) const {
-    pull_from(t, item, contributions_with_table<Real>{x.contribution[from], table, x.hubs});
+  WYRM_HD void operator()(Tile const& t, std::size_t item, real const* table) const {
+    pull_from(t, item, contributions_with_table<real>{x.contribution[from], table, x.hubs});
   }
 
  private:
@@ -132,7 +137,7 @@ struct pull_ranks {
   WYRM_HD void pull_from(Tile const& t, std::size_t item, Contributions const& contributions) const {
     rank_state const state = *x.state;
     if (state.done != 0) return;
-    rows<Contributions> here{x, contributions, from, state.dangling, {}};
+    rows<Contributions> here{x, contributions, from, state, {}};
     sum_rows(t, x.bins, static_cast<std::uint32_t>(item), here);
     double const change = exec::sum(t, here.all.change);
     double const dangling = exec::sum(t, here.all.dangling);
@@ -146,11 +151,11 @@ struct pull_ranks {
     vectors const& x;
     Contributions const& contributions;
     unsigned from;
-    double dangling;
+    rank_state const& state;
     typename vectors::sums all;
 
     [[nodiscard]] WYRM_HD auto load(graph::vertex_id v, graph::vertex_record const& row) const {
-      return x.load(v, row, dangling, from);
+      return x.load(v, row, state, from);
     }
     WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, typename vectors::previous const& was,
                      double sent) {
@@ -161,7 +166,7 @@ struct pull_ranks {
     [[nodiscard]] WYRM_HD double sum(Tile const& t, graph::vertex_id v, graph::vertex_record const& row,
                                      std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
                                      std::uint32_t lanes) const {
-      return pull<double, Split::weighted>(t, contributions, x.split.row(v), row.page, begin, end, lane, lanes);
+      return pull<double, Vectors::is_weighted>(t, contributions, x.split.row(v), row.page, begin, end, lane, lanes);
     }
   };
 };
@@ -202,10 +207,10 @@ struct copy_ranks {
 };
 
 /// Sets the ranks of hubs, and computes the sums of an iteration; before the first iteration, only the sums.
-template <class Real, class Split>
+template <class Vectors>
 struct finish_iteration {
-  using vectors = rank_vectors<Real, Split>;
-  vectors x;
+  using vectors = Vectors;
+  Vectors x;
   std::uint32_t tiles;
   std::uint32_t sums;  // number of sums: of items, or of blocks of vertices
   unsigned from;
@@ -217,16 +222,20 @@ struct finish_iteration {
     rank_state& state = *x.state;
     if (state.done != 0) return;
     typename vectors::sums all;
-    if (!first) set_hubs(t, static_cast<std::uint32_t>(tile), state.dangling, all);
+    if (!first) set_hubs(t, static_cast<std::uint32_t>(tile), state, all);
     for (std::size_t i = tile * Tile::size() + t.rank(); i < sums; i += std::size_t{tiles} * Tile::size()) {
       all.change += x.changes[i];
       all.dangling += x.danglings[i];
     }
+    if (tile == 0 && t.rank() == 0) x.add_isolated(state, first, all);
     double both[] = {all.change, all.dangling};
     if (!tile_sums<2>{totals, &state.arrived}.add_up(t, tile, tiles, both) || t.rank() != 0) return;
     state.done = !first && both[0] < x.tolerance ? 1 : 0;
     // The result of `extrapolated` are the ranks that this iteration has read: it has computed their change.
-    if (!extrapolates<Split> || state.done == 0) state.dangling = both[1];
+    if (!extrapolates<typename Vectors::split_type> || state.done == 0) {
+      state.dangling_before = state.dangling;
+      state.dangling = both[1];
+    }
     if (first) return;
     state.change_before = state.change;
     state.change = both[0];
@@ -235,13 +244,13 @@ struct finish_iteration {
 
  private:
   template <class Tile>
-  WYRM_HD void set_hubs(Tile const& t, std::uint32_t tile, double dangling, typename vectors::sums& all) const {
+  WYRM_HD void set_hubs(Tile const& t, std::uint32_t tile, rank_state const& state, typename vectors::sums& all) const {
     row_bins_view const& b = x.bins;
     for (std::uint32_t h = tile; h < b.hub_rows; h += tiles) {
       double const sent = b.sum_of_parts(t, h, x.parts);
       if (t.rank() != 0) continue;
       binned_row const row = b.hub(h);
-      (void)x.set(row.vertex, x.load(row.vertex, row, dangling, from), sent, 1 - from, all);
+      (void)x.set(row.vertex, x.load(row.vertex, row, state, from), sent, 1 - from, all);
     }
   }
 };

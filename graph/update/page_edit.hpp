@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
+#include <cuda/std/cstring>
 
 #include "../types.hpp"
 #include "../view.hpp"
@@ -15,7 +15,7 @@ namespace wyrm::graph::detail {
 /// Moves n entries; the ranges may overlap. Called by one thread.
 template <class T>
 WYRM_HD void move_run(T* to, T const* from, std::uint32_t n) {
-  if (n > 0) memmove(to, from, n * sizeof(T));
+  if (n > 0) cuda::std::memmove(to, from, n * sizeof(T));
 }
 
 /// Two arrays of a page that change together: its ids, and their values (Width > 0).
