@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -57,13 +58,16 @@ struct pagerank_options {
   precision ranks = precision::fp64;
   /// A run on a GPU copies the arcs of a skewed graph with at least so many arcs, so that the contributions of hubs are
   /// read from shared memory (detail/hubs_first.hpp). This takes the time of two to ten iterations before the first,
-  /// and 4 bytes per arc and about 70 per vertex more, if there is so much memory. Only without weights and `teleport`,
-  /// not with rank_iteration::gauss_seidel, and not on a space with a memory manager.
+  /// and 4 bytes per arc and about 100 per vertex more, if there is so much memory. Only without weights and
+  /// `teleport`, not with rank_iteration::gauss_seidel, and not on a space with a memory manager. With
+  /// rank_iteration::power, without a start, and with a tolerance above 2.3e-16, contributions then have 16 bits
+  /// (detail/rank_deltas.hpp): the ranks converge as well, but those of a run that max_iterations ends are less
+  /// precise.
   std::uint64_t hubs_first_from = std::uint64_t{1} << 22;
-  /// The tolerance, the memory and the repeatability of results are the same for all of them. chebyshev needs at most
-  /// about the iterations of `power`, and where these are many, half of them. gauss_seidel is meant for directed graphs
-  /// on a CPU: it needs fewer iterations if most vertices are connected, but has six launches per iteration, and does
-  /// not divide the rows of hubs.
+  /// The meaning of the tolerance and the repeatability of results are the same for all of them. chebyshev needs at
+  /// most about the iterations of `power`, and where these are many, half of them. gauss_seidel is meant for directed
+  /// graphs on a CPU: it needs fewer iterations if most vertices are connected, but has six launches per iteration, and
+  /// does not divide the rows of hubs.
   rank_iteration iteration = rank_iteration::power;
 };
 
@@ -153,29 +157,18 @@ class pagerank_ranker {
       ranks_ = n;
       return {0, true, 0};
     }
-    if (o.weighted) return iterate(g, weights_.prepare(g, bins_, limits, last_bins_), o, warm);
-    if (o.iteration == rank_iteration::gauss_seidel) return sweep(g, detail::even_split{}, o, warm);
-    if (may_order_hubs(g, o)) {
+    // Requests for memory fail before rank() changes.
+    for (bool may_copy = may_order_hubs(g, o);; may_copy = false) {
       try {
-        if (!hubs_) hubs_.emplace(space_);
-        bool const by_deltas = o.iteration == rank_iteration::power && o.start.empty() && !warm;
-        std::size_t const most =
-            by_deltas ? exec::table_capacity<detail::short_float>(space_) : exec::table_capacity<Real>(space_);
-        if (hubs_->prepare(g, most, part_that_pays, limits)) {
-          graph::graph_view const ordered = hubs_->view();
-          if (by_deltas) return pull_deltas(ordered, o);
-          last_bins_ = bins_.make(ordered.in_records(), n, g.arcs(), limits);
-          return iterate(ordered, detail::even_split{}, o, warm, hubs_->hubs());
-        }
-      } catch (error const& e) {  // from a request for memory, all of which precede the first change of rank()
-        if (e.code() != error_code::out_of_memory) throw;
-        hubs_.reset();
-        deltas_ = exec::buffer<detail::short_float, Space>(space_);
-        delta_sums_ = exec::buffer<Real, Space>(space_);
+        bool const by_deltas = may_send_deltas(o, warm);
+        if (may_copy && copy_hubs_first(g, by_deltas))
+          return by_deltas ? pull_deltas(hubs_->view(), o) : iterate_with_hubs(o, warm);
+        return run_in_place(g, o, warm);
+      } catch (error const& e) {
+        if (e.code() != error_code::out_of_memory || !hubs_) throw;
+        release_copy();
       }
     }
-    last_bins_ = bins_.make(g.in_records(), n, g.arcs(), limits);
-    return iterate(g, detail::even_split{}, o, warm);
   }
 
   /// The ranks of the last run, in device memory, in the order of vertices.
@@ -195,6 +188,29 @@ class pagerank_ranker {
   }
   // The distance of the arrays of contributions: both begin at a multiple of 16 bytes.
   [[nodiscard]] static std::size_t aligned(std::size_t n) { return (n + 3) / 4 * 4; }
+  pagerank_run run_in_place(graph::graph_view const& g, pagerank_options const& o, bool warm) {
+    if (o.weighted) return iterate(g, weights_.prepare(g, bins_, limits, last_bins_), o, warm);
+    if (o.iteration == rank_iteration::gauss_seidel) return sweep(g, detail::even_split{}, o, warm);
+    last_bins_ = bins_.make(g.in_records(), g.vertices(), g.arcs(), limits);
+    return iterate(g, detail::even_split{}, o, warm);
+  }
+  pagerank_run iterate_with_hubs(pagerank_options const& o, bool warm) {
+    graph::graph_view const g = hubs_->view();
+    last_bins_ = bins_.make(g.in_records(), g.vertices(), g.arcs(), limits);
+    return iterate(g, detail::even_split{}, o, warm, hubs_->hubs());
+  }
+  // Returns false if the graph is not skewed.
+  bool copy_hubs_first(graph::graph_view const& g, bool by_deltas) {
+    if (!hubs_) hubs_.emplace(space_);
+    std::size_t const most =
+        by_deltas ? exec::table_capacity<detail::short_float>(space_) : exec::table_capacity<Real>(space_);
+    return hubs_->prepare(g, most, part_that_pays, limits);
+  }
+  void release_copy() {
+    hubs_.reset();
+    deltas_ = exec::buffer<detail::short_float, Space>(space_);
+    delta_sums_ = exec::buffer<double, Space>(space_);
+  }
   template <class Split>
   pagerank_run iterate(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm,
                        std::uint32_t hubs = 0) {
@@ -227,32 +243,33 @@ class pagerank_ranker {
     std::size_t const sums = sums_of(connected, last_bins_.items());
     rank_.reserve(n);
     deltas_.reserve(2 * distance);
-    delta_sums_.reserve(2 * n);
+    delta_sums_.reserve(3 * n);
     scratch_.reserve(scratch_size(connected, last_bins_.items(), last_bins_.parts));
     exec::write(space_, state_.data(), detail::rank_state{});
     double* const changes = scratch_.data();
-    detail::rank_deltas<Real> const x{g,
-                                      last_bins_,
-                                      hubs_->old_ids(),
-                                      hubs_->hubs(),
-                                      static_cast<std::uint32_t>(connected),
-                                      g.present_vertices() - static_cast<std::uint32_t>(connected),
-                                      {deltas_.data(), deltas_.data() + distance},
-                                      delta_sums_.data(),
-                                      delta_sums_.data() + n,
-                                      changes + 2 * sums,
-                                      changes,
-                                      changes + sums,
-                                      state_.data(),
-                                      1.0 / static_cast<double>(g.present_vertices()),
-                                      o.damping,
-                                      o.tolerance,
-                                      {}};
+    detail::rank_deltas const x{g,
+                                last_bins_,
+                                hubs_->old_ids(),
+                                hubs_->hubs(),
+                                static_cast<std::uint32_t>(connected),
+                                g.present_vertices() - static_cast<std::uint32_t>(connected),
+                                {deltas_.data(), deltas_.data() + distance},
+                                delta_sums_.data(),
+                                delta_sums_.data() + n,
+                                delta_sums_.data() + 2 * n,
+                                changes + 2 * sums,
+                                changes,
+                                changes + sums,
+                                state_.data(),
+                                1.0 / static_cast<double>(g.present_vertices()),
+                                o.damping,
+                                o.tolerance,
+                                {}};
     auto const blocks = static_cast<std::uint32_t>((connected + 31) / 32);
-    exec::for_each_tile<32>(space_, blocks, detail::init_deltas<Real>{x});
+    exec::for_each_tile<32>(space_, blocks, detail::init_deltas{x});
     finish(x, blocks, 0, true);
     detail::rank_state const now = run_iterations(o, [&](unsigned number, detail::rank_state const&) {
-      pull(last_bins_.items(), detail::pull_ranks<detail::rank_deltas<Real>>{x, number % 2});
+      pull(last_bins_.items(), detail::pull_ranks<detail::rank_deltas>{x, number % 2});
       finish(x, last_bins_.items() - last_bins_.parts, number % 2, false);
     });
     exec::for_each(space_, n, detail::ranks_of_deltas<Real>{x, rank_.data()});
@@ -333,8 +350,15 @@ class pagerank_ranker {
   // Whether a copy with hubs first would pay, if the graph is skewed.
   [[nodiscard]] bool may_order_hubs(graph::graph_view const& g, pagerank_options const& o) const {
     std::size_t const most = exec::table_capacity<Real>(space_);  // with fewer vertices all are hubs
-    return space_.manager() == nullptr && g.arcs() >= o.hubs_first_from && g.vertices() > most && most > 0 &&
-           o.teleport.empty() && o.max_iterations >= iterations_that_pay;
+    return !o.weighted && o.iteration != rank_iteration::gauss_seidel && space_.manager() == nullptr &&
+           g.arcs() >= o.hubs_first_from && g.vertices() > most && most > 0 && o.teleport.empty() &&
+           o.max_iterations >= iterations_that_pay;
+  }
+  // Whether rounding pays: not from a start that may be near the result, and not where the user asks for the ranks of a
+  // certain iteration.
+  [[nodiscard]] static bool may_send_deltas(pagerank_options const& o, bool warm) {
+    return o.iteration == rank_iteration::power && o.start.empty() && !warm &&
+           o.tolerance > std::numeric_limits<double>::epsilon();
   }
   static constexpr unsigned iterations_that_pay = 8;
   static constexpr double part_that_pays = 0.25;
@@ -398,7 +422,7 @@ class pagerank_ranker {
   exec::buffer<Real, Space> rank_;
   exec::buffer<Real, Space> contributions_;
   exec::buffer<detail::short_float, Space> deltas_;  // of two iterations
-  exec::buffer<Real, Space> delta_sums_;             // received and sent
+  exec::buffer<double, Space> delta_sums_;           // received, sent, and ranks
   exec::buffer<Real, Space> teleport_;
   exec::buffer<double, Space> scratch_;  // sums of items, sums of parts of hubs, totals
   exec::buffer<detail::rank_state, Space> state_;

@@ -68,9 +68,9 @@ template <class Space>
 void pagerank(benchmark::State& state, Space const& space, subject const& s, algorithms::precision ranks,
               bool weighted) {
   constexpr unsigned few = 8;
-  constexpr unsigned many = 88;
+  constexpr unsigned many = 48;
   graph::graph_view const g = graph_under_test<Space>::get(space, s.storage, s.name, s.churned, weighted).view();
-  algorithms::pagerank_options o{.tolerance = 1e-300, .weighted = weighted, .ranks = ranks};
+  algorithms::pagerank_options o{.tolerance = 1e-15, .weighted = weighted, .ranks = ranks};
   auto const run = [&](unsigned iterations) {
     o.max_iterations = iterations;
     return seconds(space, [&] {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // PageRank by pull of changes. In each iteration a vertex sends the difference between its contribution and the sum of
-// what it has sent before, rounded to 16 bits; what rounding leaves out is a part of the next difference. Each vertex
-// keeps the sum of what it has received, which is the sum of what its in-neighbours have sent. So the ranks converge as
-// those of the power method do, to the precision of the sums, while the values that are read at random take two bytes:
-// twice as many hubs fit into the table of a multiprocessor (hubs_first.hpp).
+// what it has sent before, rounded to 16 bits; what rounding leaves out stays in its rank, and is a part of the next
+// difference. So no rank is lost, and no rank moves between components. Each vertex keeps the sum of what it has
+// received, which is the sum of what its in-neighbours have sent. The differences become small, and with them the
+// errors of rounding: the ranks converge to those of the power method. But until then they are not the same: iteration
+// k has an error of up to 2^-9 of the change by iteration k - 1. The values that are read at random take two bytes, so
+// that twice as many hubs as floats fit into the table of a multiprocessor (hubs_first.hpp).
 #pragma once
 
 #include <cstddef>
@@ -44,7 +46,6 @@ struct short_float {
 
 /// The arguments of pull_ranks and finish_iteration, as rank_vectors. Vertices without arcs, the last ones, are in no
 /// bin: their ranks are equal, and known.
-template <class Real>
 struct rank_deltas {
   using real = short_float;
   using split_type = even_split;
@@ -56,8 +57,9 @@ struct rank_deltas {
   std::uint32_t connected;       // vertices with arcs: the first ones of g
   std::uint32_t isolated;        // other vertices that are in the graph
   short_float* contribution[2];  // what a vertex sends in an iteration
-  Real* received;                // the sum of what a vertex has received
-  Real* sent;                    // and of what it has sent along each arc
+  double* received;              // the sum of what a vertex has received
+  double* sent;                  // and of what it has sent along each arc
+  double* rank;
   double* parts;
   double* changes;
   double* danglings;
@@ -68,62 +70,63 @@ struct rank_deltas {
   even_split split;
 
   struct sums {
-    double change = 0;
-    double dangling = 0;  // also what rounding has left out, so that the sum of the ranks stays 1
+    double change = 0;  // also what vertices have not sent yet
+    double dangling = 0;
   };
   struct previous {
-    double rank;
     double base;
     std::uint32_t degree;
     double received;
     double sent;
+    double rank;
   };
   [[nodiscard]] WYRM_HD double share(graph::vertex_id v) const { return g.is_present(v) ? even : 0; }
-  /// The part of a rank that does not come from in-neighbours.
+  /// The part of a rank that does not come from arcs.
   [[nodiscard]] WYRM_HD double base(double share, double dangling) const {
     return share * (1 - damping + damping * dangling);
   }
   [[nodiscard]] WYRM_HD previous load(graph::vertex_id v, graph::vertex_record const& row, rank_state const& state,
                                       unsigned) const {
-    double const s = share(v);
-    auto const all = static_cast<double>(received[v]);
-    double const was = state.iterations == 0 ? s : base(s, state.dangling_before) + damping * all;
-    return {was, base(s, state.dangling), split.total(g, v, row), all, static_cast<double>(sent[v])};
+    return {base(share(v), state.dangling), split.total(g, v, row), received[v], sent[v], rank[v]};
   }
   WYRM_HD void set(graph::vertex_id v, previous const& old, double arrived, unsigned to, sums& all) const {
-    auto const all_received = static_cast<Real>(old.received + arrived);
+    double const all_received = old.received + arrived;
+    double const kept = old.degree > 0 ? old.rank - old.sent * old.degree : 0;
+    double const fresh = old.base + damping * (all_received + kept);
     received[v] = all_received;
-    double const fresh = old.base + damping * static_cast<double>(all_received);
     send(v, old.degree, fresh, old.sent, to, all);
-    all.change += fresh < old.rank ? old.rank - fresh : fresh - old.rank;
+    all.change += absolute(fresh - old.rank);
   }
-  WYRM_HD void send(graph::vertex_id v, std::uint32_t degree, double rank, double before, unsigned to,
+  WYRM_HD void send(graph::vertex_id v, std::uint32_t degree, double fresh, double before, unsigned to,
                     sums& all) const {
+    rank[v] = fresh;
     if (degree == 0) {
-      all.dangling += rank;
+      all.dangling += fresh;
       return;
     }
-    short_float const delta = short_float::of(rank / degree - before);
+    short_float const delta = short_float::of(fresh / degree - before);
+    double const all_sent = before + static_cast<double>(delta);
     contribution[to][v] = delta;
-    auto const all_sent = static_cast<Real>(before + static_cast<double>(delta));
     sent[v] = all_sent;
-    all.dangling += rank - static_cast<double>(all_sent) * degree;
+    all.change += absolute(fresh - all_sent * degree);
   }
   WYRM_HD void add_isolated(rank_state const& state, bool first, sums& all) const {
     double const now = first ? even : base(even, state.dangling);
     double const was = first || state.iterations == 0 ? even : base(even, state.dangling_before);
     all.dangling += isolated * now;
-    all.change += isolated * (now < was ? was - now : now - was);
+    all.change += isolated * absolute(now - was);
   }
+
+ private:
+  [[nodiscard]] WYRM_HD static double absolute(double x) { return x < 0 ? -x : x; }
 };
 
 /// One tile per 32 vertices with arcs: sends the first ranks, which are even.
-template <class Real>
 struct init_deltas {
-  rank_deltas<Real> x;
+  rank_deltas x;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t block) const {
-    typename rank_deltas<Real>::sums all;
+    rank_deltas::sums all;
     for (unsigned k = 0; k < 32; k += Tile::size()) {
       std::size_t const i = block * 32 + k + t.rank();
       if (i >= x.connected) continue;
@@ -141,12 +144,11 @@ struct init_deltas {
 /// One thread per vertex, after the last iteration, of which there was one at least.
 template <class Real>
 struct ranks_of_deltas {
-  rank_deltas<Real> x;
+  rank_deltas x;
   Real* rank;
   WYRM_HD void operator()(std::size_t i) const {
     auto const v = static_cast<graph::vertex_id>(i);
-    double const received = v < x.connected ? static_cast<double>(x.received[v]) : 0;
-    rank[x.old_ids[v]] = static_cast<Real>(x.base(x.share(v), x.state->dangling_before) + x.damping * received);
+    rank[x.old_ids[v]] = static_cast<Real>(v < x.connected ? x.rank[v] : x.base(x.share(v), x.state->dangling_before));
   }
 };
 

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <numeric>
 #include <random>
 #include <set>
 #include <vector>
@@ -133,7 +135,60 @@ TYPED_TEST_P(hubs_test, only_skewed_graphs_are_copied) {
   EXPECT_EQ(std::count(new_ids.begin(), new_ids.end(), ~graph::vertex_id{0}), 0);
 }
 
+// Some components, of which each keeps its ranks in the power method, and vertices without arcs.
+TYPED_TEST_P(hubs_test, no_rank_is_lost_or_leaves_its_component) {
+  std::size_t const n = this->vertices();
+  std::mt19937 random(seeded(5));
+  std::vector<graph::edge> edges;
+  for (graph::vertex_id v = 0; v + 200 < n; ++v)  // ten components, with a hub each
+    edges.push_back({v, random() % 4 == 0 ? static_cast<graph::vertex_id>(v % 10 + random() % 20 * 10) : v % 10});
+  auto const g = this->make(n, edges);
+  auto const space = this->space_of(g);
+  auto const want = serial_pagerank(g.to_csr(), 0.85);
+  algorithms::pagerank_ranker<TypeParam> ranker(space);
+  for (double const tolerance : {1e-5, 1e-12}) {
+    auto o = this->options(true);
+    o.tolerance = tolerance;
+    auto const run = ranker.run(g.view(), o);
+    EXPECT_TRUE(run.converged);
+    auto const got = exec::copy_out(space, ranker.rank(), n);
+    EXPECT_NEAR(std::accumulate(got.begin(), got.end(), 0.0), 1, 1e-13);
+    this->expect_equal(got, want, 0.85 / 0.15 * tolerance + serial_pagerank_error(0.85));
+    double dangling = 0;
+    graph::csr const rows = g.to_csr();
+    for (std::size_t v = 0; v < n; ++v)
+      if (rows.offsets[v] == rows.offsets[v + 1]) dangling += got[v];
+    EXPECT_GT(dangling, 0);
+    EXPECT_NEAR(ranker.dangling(), dangling, tolerance);
+    (void)ranker.run(g.view(), o);
+    EXPECT_EQ(exec::copy_out(space, ranker.rank(), n), got);
+    o.hubs_first_from = ~std::uint64_t{0};
+    EXPECT_LE(run.iterations, ranker.run(g.view(), o).iterations + 3);
+  }
+  // A fixed number of iterations gives the ranks of the power method.
+  auto o = this->options(true);
+  o.tolerance = std::numeric_limits<double>::min();
+  o.max_iterations = 9;
+  auto const nine = algorithms::pagerank(space, g.view(), o).rank;
+  o.hubs_first_from = ~std::uint64_t{0};
+  this->expect_equal(nine, algorithms::pagerank(space, g.view(), o).rank, 1e-14);
+}
+
+// All contributions round to the same value, so that the first iteration changes no rank.
+TYPED_TEST_P(hubs_test, what_is_not_sent_counts_as_change) {
+  std::vector<graph::edge> edges;
+  for (graph::vertex_id u = 0; u < 60; ++u) {
+    for (graph::vertex_id v = 0; v < 1000; ++v) edges.push_back({u, v});
+    for (graph::vertex_id v = 1000; v < 2001; ++v) edges.push_back({1000 + u, v});
+  }
+  auto const g = this->make(2001, edges, {.directed = true, .self_loops = true});
+  auto const got = algorithms::pagerank(this->space_of(g), g.view(), this->options(true));
+  this->expect_equal(got.rank, serial_pagerank(g.to_csr(), 0.85),
+                     0.85 / 0.15 * this->tolerance + serial_pagerank_error(0.85));
+}
+
 REGISTER_TYPED_TEST_SUITE_P(hubs_test, ranks_agree_with_the_verifier, removed_vertices_have_no_rank,
-                            only_skewed_graphs_are_copied);
+                            only_skewed_graphs_are_copied, no_rank_is_lost_or_leaves_its_component,
+                            what_is_not_sent_counts_as_change);
 
 }  // namespace wyrm::tests
