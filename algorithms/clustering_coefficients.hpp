@@ -152,7 +152,7 @@ class clustering_coefficients_counter {
         local_(space) {}
 
   /// O(vertices + arcs + sum over edges of the shorter of two oriented rows, times a logarithm), and a sort of the arcs
-  /// of a directed graph. Memory: about 90 bytes per vertex and 4 per arc; directed: 60 bytes per arc; on a host 8 per
+  /// of a directed graph. Memory: about 95 bytes per vertex and 2 per arc; directed: 60 bytes per arc; on a host 8 per
   /// vertex for each thread, see detail::most_table_bytes(). Self-loops do not count; a vertex that is not in the graph
   /// has the coefficient 0. Throws error(bad_argument) for a directed graph with 2^31 arcs or more;
   /// error(out_of_memory).
@@ -201,7 +201,7 @@ class clustering_coefficients_counter {
       exec::for_each_tile<8>(space_, n, detail::count_directions{g, rows, targets, arcs});
     }
     if constexpr (exec::has_tiles<Space>) {
-      detail::row_bins_view const oriented = bins_.make(rows, n, edges.arcs(), {2, 16, 64, 64});
+      detail::row_bins_view const oriented = bins_.make(rows, n, edges.arcs() / 2, {2, 16, 64, 64});
       exec::for_each_tile<32>(space_, oriented.items(),
                               detail::add_opposite_arcs{rows, targets, arcs, oriented, between_.data()});
     } else {

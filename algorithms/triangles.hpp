@@ -289,7 +289,8 @@ class triangle_counter {
     return result;
   }
   /// Requests all memory that count() needs for this many vertices, and up to this many arcs, without `clustering`.
-  /// Throws error(out_of_memory).
+  /// Throws error(out_of_memory). If a memory manager has oriented rows in host memory, count() frees 8 bytes per
+  /// vertex of it for windows, and requests them again in the next call.
   void reserve(std::size_t n, std::uint64_t arcs, bool per_vertex) {
     corners_.reserve(per_vertex ? n : 0);
     bins_.reserve(n, arcs, graph_limits);
@@ -312,15 +313,17 @@ class triangle_counter {
     }
     rows = orientation_.make(g, work);
     oriented_bins_.reserve(n, g.arcs() / 2, oriented_limits);
-    if (orientation_.is_in_host_memory() && count_in_windows(rows, g, corners)) return;
+    if (space_.manager() != nullptr && count_in_windows(rows, g, corners)) return;
     count_items(detail::rows_by_degree{rows}, oriented_bins_.make(rows, n, g.arcs() / 2, oriented_limits), corners);
   }
+  // Returns false if all rows are on the device, or there is no room for windows.
   bool count_in_windows(graph::packed_record const* rows, graph::graph_view const& g, std::uint64_t* corners) {
     std::size_t const n = g.vertices();
+    std::uint64_t const entries = exec::read(space_, orientation_.offsets() + n);
+    if (!orientation_.is_in_host_memory(n, entries)) return false;
     orientation_.release_scratch();
     detail::rows_in_order const all{orientation_.offsets(), orientation_.targets(), static_cast<graph::vertex_id>(n),
-                                    exec::read(space_, orientation_.offsets() + n),
-                                    static_cast<std::uint64_t>(std::sqrt(g.arcs())) + 1};
+                                    entries, static_cast<std::uint64_t>(std::sqrt(g.arcs())) + 1};
     detail::row_bins_view work{};
     return detail::for_each_pair_of_windows(
         space_, all,

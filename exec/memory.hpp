@@ -267,9 +267,9 @@ class sequential_buffer {
 
   [[nodiscard]] T* data() const { return range_ ? reinterpret_cast<T*>(range_->data()) : array_.data(); }
   [[nodiscard]] std::size_t size() const { return range_ ? range_->committed() / sizeof(T) : array_.size(); }
-  /// Whether the memory manager has a part of it in host memory now.
-  [[nodiscard]] bool is_in_host_memory() const {
-    return range_ && space_.manager()->in_host_memory(range_->data()) > 0;
+  /// Whether the memory manager has some of the first n elements in host memory now.
+  [[nodiscard]] bool is_in_host_memory(std::size_t n) const {
+    return range_ && space_.manager()->in_host_memory(range_->data(), n * sizeof(T)) > 0;
   }
 
   /// As buffer::reserve().

@@ -33,11 +33,11 @@ class memory_manager {
   /// for it, or throws error(out_of_memory). freed() is called after the array is freed.
   virtual void allocating(std::size_t bytes) = 0;
   virtual void freed(std::size_t bytes) noexcept = 0;
-  /// How many bytes of arrays could be allocated now, if all ranges left the device for them. An estimate: others may
-  /// take memory before.
+  /// How many bytes of arrays could be allocated now without waiting for others, if all ranges that may leave the
+  /// device left it. An estimate: others may take memory before, and other processes may have it.
   [[nodiscard]] virtual std::size_t room_for_arrays() const = 0;
-  /// How many committed bytes of the range are in host memory now.
-  [[nodiscard]] virtual std::size_t in_host_memory(void const* base) const = 0;
+  /// How many of the first bytes of a range are in host memory now; they are committed.
+  [[nodiscard]] virtual std::size_t in_host_memory(void const* base, std::size_t bytes) const = 0;
 };
 
 /// Calls begin() of a manager, if there is one, and end() in the destructor.

@@ -176,8 +176,10 @@ class orientation {
   /// The entries of all rows of the last make(), in the order of a CSR, and its offsets.
   [[nodiscard]] graph::vertex_id const* targets() const { return targets_.data(); }
   [[nodiscard]] std::uint64_t const* offsets() const { return offsets_.data(); }
-  /// Whether the memory manager of the space has a part of the rows in host memory now.
-  [[nodiscard]] bool is_in_host_memory() const { return targets_.is_in_host_memory() || rows_.is_in_host_memory(); }
+  /// Whether the memory manager of the space has some of the n rows, with so many entries, in host memory now.
+  [[nodiscard]] bool is_in_host_memory(std::size_t n, std::uint64_t entries) const {
+    return targets_.is_in_host_memory(entries) || rows_.is_in_host_memory(n);
+  }
   /// Frees what only make() needs: 8 bytes per vertex.
   void release_scratch() {
     degrees_ = exec::buffer<std::uint32_t, Space>(space_);

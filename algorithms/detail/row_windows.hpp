@@ -6,11 +6,8 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "../../exec/error.hpp"
@@ -53,7 +50,7 @@ struct copy_entries {
   WYRM_HD void operator()(std::size_t i) const { to[i] = from[i]; }
 };
 
-/// Rows without gaps, as a CSR has them. longest: no row has more entries.
+/// Rows without gaps, as a CSR has them. longest: no row has more entries, or windows would overflow.
 struct rows_in_order {
   std::uint64_t const* offsets;
   graph::vertex_id const* entries;
@@ -81,10 +78,11 @@ bool for_each_pair_of_windows(Space const& space, rows_in_order const& rows, Beg
   if (rows.size == 0) return false;
   exec::buffer<graph::vertex_id, Space> source(space);
   exec::buffer<graph::vertex_id, Space> target(space);
-  std::uint64_t room = space.manager()->room_for_arrays() / sizeof(graph::vertex_id);
+  // Half of it: arrays cannot be evicted, so others would have no memory while windows exist.
+  std::uint64_t room = std::min(rows.size, space.manager()->room_for_arrays() / 2 / sizeof(graph::vertex_id));
   std::vector<row_window> windows;
   for (;; room /= 2) {
-    bool const all_fit = rows.size <= room;
+    bool const all_fit = rows.size == room;
     if (!all_fit && room / 2 < 2 * rows.longest) return false;
     std::uint64_t const size = all_fit ? rows.size : room / 2;
     try {

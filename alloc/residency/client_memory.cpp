@@ -138,9 +138,9 @@ void client_memory::allocating(std::size_t bytes) {
 
 void client_memory::freed(std::size_t bytes) noexcept { core_->return_array(client_, bytes); }
 
-std::size_t client_memory::in_host_memory(void const* base) const {
+std::size_t client_memory::in_host_memory(void const* base, std::size_t bytes) const {
   std::lock_guard const lock(mutex_);
-  return core_->in_host_memory(regions_.at(const_cast<void*>(base)));
+  return core_->in_host_memory(regions_.at(const_cast<void*>(base)), bytes);
 }
 
 }  // namespace wyrm::alloc::residency::detail

@@ -45,7 +45,7 @@ class client_memory final : public exec::memory_manager {
   void allocating(std::size_t bytes) override;
   void freed(std::size_t bytes) noexcept override;
   [[nodiscard]] std::size_t room_for_arrays() const override { return core_->room_for_arrays(client_); }
-  [[nodiscard]] std::size_t in_host_memory(void const* base) const override;
+  [[nodiscard]] std::size_t in_host_memory(void const* base, std::size_t bytes) const override;
 
  private:
   void begin_use();

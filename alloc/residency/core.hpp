@@ -215,8 +215,8 @@ class core {
   enum class if_full : std::uint8_t { give_up, refuse, wait };
   bool take_array(client_state* c, std::size_t bytes, if_full then);
   void return_array(client_state* c, std::size_t bytes) noexcept;
-  [[nodiscard]] std::size_t room_for_arrays(client_state const* c) const;
-  [[nodiscard]] std::size_t in_host_memory(region_state const* r) const;
+  [[nodiscard]] std::size_t room_for_arrays(client_state const* c);
+  [[nodiscard]] std::size_t in_host_memory(region_state const* r, std::size_t bytes) const;
 
   std::size_t fetch_idle();
   void give_back();

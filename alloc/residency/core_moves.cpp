@@ -589,19 +589,25 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
   return true;
 }
 
-std::size_t core::room_for_arrays(client_state const* c) const {
+/// Blocks of clients of higher priority, and those that launches of other clients use, stay.
+std::size_t core::room_for_arrays(client_state const* c) {
   lock const l(mutex_);
-  std::size_t taken = arrays_;
-  for (client_state const& other : clients_)
-    if (other.options.priority > c->options.priority) taken += other.resident * block_bytes();
-  std::size_t const limit = options_.budget->limit();
-  return limit - std::min(limit, taken);
+  collect();
+  auto const stays = [&](block const& b) {
+    return b.device && b.owner != c && (b.users > 0 || b.owner->options.priority > c->options.priority);
+  };
+  auto const staying = static_cast<std::size_t>(std::count_if(blocks_.begin(), blocks_.end(), stays));
+  auto const left = [](std::size_t limit, std::size_t taken) { return limit - std::min(limit, taken); };
+  return std::min(left(options_.budget->limit(), arrays_ + staying * block_bytes()), left(c->options.limit, c->arrays));
 }
 
-std::size_t core::in_host_memory(region_state const* r) const {
+std::size_t core::in_host_memory(region_state const* r, std::size_t bytes) const {
   lock const l(mutex_);
   auto const is_on_host = [&](block_number n) { return n != unbacked && !blocks_[n].device; };
-  return static_cast<std::size_t>(std::count_if(r->blocks.begin(), r->blocks.end(), is_on_host)) * block_bytes();
+  std::size_t const blocks = std::min(r->blocks.size(), (bytes + block_bytes() - 1) / block_bytes());
+  auto const first = r->blocks.begin();
+  return static_cast<std::size_t>(std::count_if(first, first + static_cast<std::ptrdiff_t>(blocks), is_on_host)) *
+         block_bytes();
 }
 
 void core::return_array(client_state* c, std::size_t bytes) noexcept {

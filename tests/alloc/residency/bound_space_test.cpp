@@ -158,19 +158,26 @@ TEST_F(bound_space, tells_what_is_in_host_memory_and_how_much_arrays_may_have) {
   auto client = manager->make_client();
   host_space const space = client.space();
   auto const pool = pool_of(space, 4);
-  EXPECT_EQ(space.manager()->in_host_memory(pool.data()), 0u);
+  EXPECT_EQ(space.manager()->in_host_memory(pool.data(), 4 * block), 0u);
   EXPECT_EQ(space.manager()->room_for_arrays(), 6 * block);
   exec::buffer<char, host_space> const array(space, 3 * block);
-  EXPECT_EQ(space.manager()->in_host_memory(pool.data()), block);
+  EXPECT_EQ(space.manager()->in_host_memory(pool.data(), 4 * block), block);
   EXPECT_EQ(space.manager()->room_for_arrays(), 3 * block);
   residency::client_options first;
   first.priority = 1;
   auto other = manager->make_client(first);
   auto const more = pool_of(other.space(), 2);
-  EXPECT_EQ(other.space().manager()->in_host_memory(more.data()), 0u);
-  EXPECT_EQ(space.manager()->in_host_memory(pool.data()), 3 * block);
+  EXPECT_EQ(other.space().manager()->in_host_memory(more.data(), 2 * block), 0u);
+  EXPECT_EQ(space.manager()->in_host_memory(pool.data(), 4 * block), 3 * block);
   EXPECT_EQ(space.manager()->room_for_arrays(), block);
   EXPECT_EQ(other.space().manager()->room_for_arrays(), 3 * block);
+  {
+    host_space::guard const launch(space);  // uses one block, which cannot leave
+    EXPECT_EQ(other.space().manager()->room_for_arrays(), 2 * block);
+  }
+  residency::client_options limited;
+  limited.limit = block / 2;
+  EXPECT_EQ(manager->make_client(limited).space().manager()->room_for_arrays(), block / 2);
 }
 
 // As the vertex table of a graph, which has memory first.
