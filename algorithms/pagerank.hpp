@@ -60,7 +60,7 @@ struct pagerank_options {
   /// read from shared memory (detail/hubs_first.hpp). This takes the time of two to ten iterations before the first,
   /// and 4 bytes per arc and about 100 per vertex more, if there is so much memory. Only without weights and
   /// `teleport`, not with rank_iteration::gauss_seidel, and not on a space with a memory manager. With
-  /// rank_iteration::power, without a start, and with a tolerance above 2.3e-16, contributions then have 16 bits
+  /// rank_iteration::power, fp64, without a start, and with a tolerance above 2.3e-16, contributions then have 16 bits
   /// (detail/rank_deltas.hpp): the ranks converge as well, but those of a run that max_iterations ends are less
   /// precise.
   std::uint64_t hubs_first_from = std::uint64_t{1} << 22;
@@ -124,7 +124,7 @@ class pagerank_ranker {
         rank_(space),
         contributions_(space),
         deltas_(space),
-        delta_sums_(space),
+        accounts_(space),
         teleport_(space),
         scratch_(space),
         state_(space, 1) {}
@@ -209,7 +209,7 @@ class pagerank_ranker {
   void release_copy() {
     hubs_.reset();
     deltas_ = exec::buffer<detail::short_float, Space>(space_);
-    delta_sums_ = exec::buffer<double, Space>(space_);
+    accounts_ = exec::buffer<detail::rank_account, Space>(space_);
   }
   template <class Split>
   pagerank_run iterate(graph::graph_view const& g, Split const& split, pagerank_options const& o, bool warm,
@@ -243,7 +243,7 @@ class pagerank_ranker {
     std::size_t const sums = sums_of(connected, last_bins_.items());
     rank_.reserve(n);
     deltas_.reserve(2 * distance);
-    delta_sums_.reserve(3 * n);
+    accounts_.reserve(n);
     scratch_.reserve(scratch_size(connected, last_bins_.items(), last_bins_.parts));
     exec::write(space_, state_.data(), detail::rank_state{});
     double* const changes = scratch_.data();
@@ -254,9 +254,7 @@ class pagerank_ranker {
                                 static_cast<std::uint32_t>(connected),
                                 g.present_vertices() - static_cast<std::uint32_t>(connected),
                                 {deltas_.data(), deltas_.data() + distance},
-                                delta_sums_.data(),
-                                delta_sums_.data() + n,
-                                delta_sums_.data() + 2 * n,
+                                accounts_.data(),
                                 changes + 2 * sums,
                                 changes,
                                 changes + sums,
@@ -354,10 +352,10 @@ class pagerank_ranker {
            g.arcs() >= o.hubs_first_from && g.vertices() > most && most > 0 && o.teleport.empty() &&
            o.max_iterations >= iterations_that_pay;
   }
-  // Whether rounding pays: not from a start that may be near the result, and not where the user asks for the ranks of a
-  // certain iteration.
+  // Whether rounding pays: not for floats, of which a table has enough; not from a start that may be near the result;
+  // and not where the user asks for the ranks of a certain iteration.
   [[nodiscard]] static bool may_send_deltas(pagerank_options const& o, bool warm) {
-    return o.iteration == rank_iteration::power && o.start.empty() && !warm &&
+    return sizeof(Real) == 8 && o.iteration == rank_iteration::power && o.start.empty() && !warm &&
            o.tolerance > std::numeric_limits<double>::epsilon();
   }
   static constexpr unsigned iterations_that_pay = 8;
@@ -422,7 +420,7 @@ class pagerank_ranker {
   exec::buffer<Real, Space> rank_;
   exec::buffer<Real, Space> contributions_;
   exec::buffer<detail::short_float, Space> deltas_;  // of two iterations
-  exec::buffer<double, Space> delta_sums_;           // received, sent, and ranks
+  exec::buffer<detail::rank_account, Space> accounts_;
   exec::buffer<Real, Space> teleport_;
   exec::buffer<double, Space> scratch_;  // sums of items, sums of parts of hubs, totals
   exec::buffer<detail::rank_state, Space> state_;

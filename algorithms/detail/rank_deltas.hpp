@@ -44,6 +44,15 @@ struct short_float {
   return {static_cast<std::uint16_t>(near | far)};
 }
 
+/// The data of a vertex, in one sector of the memory of a GPU: vertices of a bin are not adjacent.
+struct alignas(16) rank_account {
+  double received;       // the sum of what the vertex has received
+  double sent;           // and of what it has sent along each arc; its rank, if it has no arc out
+  double unsent;         // its rank less what it has sent along all arcs
+  std::uint32_t degree;  // arcs out
+  [[nodiscard]] WYRM_HD double rank() const { return degree > 0 ? sent * degree + unsent : sent; }
+};
+
 /// The arguments of pull_ranks and finish_iteration, as rank_vectors. Vertices without arcs, the last ones, are in no
 /// bin: their ranks are equal, and known.
 struct rank_deltas {
@@ -57,9 +66,7 @@ struct rank_deltas {
   std::uint32_t connected;       // vertices with arcs: the first ones of g
   std::uint32_t isolated;        // other vertices that are in the graph
   short_float* contribution[2];  // what a vertex sends in an iteration
-  double* received;              // the sum of what a vertex has received
-  double* sent;                  // and of what it has sent along each arc
-  double* rank;
+  rank_account* accounts;
   double* parts;
   double* changes;
   double* danglings;
@@ -75,44 +82,39 @@ struct rank_deltas {
   };
   struct previous {
     double base;
-    std::uint32_t degree;
-    double received;
-    double sent;
-    double rank;
+    rank_account account;
   };
-  [[nodiscard]] WYRM_HD double share(graph::vertex_id v) const { return g.is_present(v) ? even : 0; }
   /// The part of a rank that does not come from arcs.
-  [[nodiscard]] WYRM_HD double base(double share, double dangling) const {
-    return share * (1 - damping + damping * dangling);
-  }
-  [[nodiscard]] WYRM_HD previous load(graph::vertex_id v, graph::vertex_record const& row, rank_state const& state,
+  [[nodiscard]] WYRM_HD double base(double dangling) const { return even * (1 - damping + damping * dangling); }
+  /// v has arcs, so it is in the graph.
+  [[nodiscard]] WYRM_HD previous load(graph::vertex_id v, graph::vertex_record const&, rank_state const& state,
                                       unsigned) const {
-    return {base(share(v), state.dangling), split.total(g, v, row), received[v], sent[v], rank[v]};
+    return {base(state.dangling), accounts[v]};
   }
   WYRM_HD void set(graph::vertex_id v, previous const& old, double arrived, unsigned to, sums& all) const {
-    double const all_received = old.received + arrived;
-    double const kept = old.degree > 0 ? old.rank - old.sent * old.degree : 0;
-    double const fresh = old.base + damping * (all_received + kept);
-    received[v] = all_received;
-    send(v, old.degree, fresh, old.sent, to, all);
-    all.change += absolute(fresh - old.rank);
+    rank_account now = old.account;
+    now.received += arrived;
+    double const fresh = old.base + damping * (now.received + now.unsent);
+    send(v, now, fresh, to, all);
+    all.change += absolute(fresh - old.account.rank());
   }
-  WYRM_HD void send(graph::vertex_id v, std::uint32_t degree, double fresh, double before, unsigned to,
-                    sums& all) const {
-    rank[v] = fresh;
-    if (degree == 0) {
+  /// Sets the account, but for what has been received.
+  WYRM_HD void send(graph::vertex_id v, rank_account a, double fresh, unsigned to, sums& all) const {
+    if (a.degree == 0) {
+      a.sent = fresh;
       all.dangling += fresh;
-      return;
+    } else {
+      short_float const delta = short_float::of(fresh / a.degree - a.sent);
+      contribution[to][v] = delta;
+      a.sent += static_cast<double>(delta);
+      a.unsent = fresh - a.sent * a.degree;
+      all.change += absolute(a.unsent);
     }
-    short_float const delta = short_float::of(fresh / degree - before);
-    double const all_sent = before + static_cast<double>(delta);
-    contribution[to][v] = delta;
-    sent[v] = all_sent;
-    all.change += absolute(fresh - all_sent * degree);
+    accounts[v] = a;
   }
   WYRM_HD void add_isolated(rank_state const& state, bool first, sums& all) const {
-    double const now = first ? even : base(even, state.dangling);
-    double const was = first || state.iterations == 0 ? even : base(even, state.dangling_before);
+    double const now = first ? even : base(state.dangling);
+    double const was = first || state.iterations == 0 ? even : base(state.dangling_before);
     all.dangling += isolated * now;
     all.change += isolated * absolute(now - was);
   }
@@ -131,8 +133,7 @@ struct init_deltas {
       std::size_t const i = block * 32 + k + t.rank();
       if (i >= x.connected) continue;
       auto const v = static_cast<graph::vertex_id>(i);
-      x.received[v] = x.sent[v] = 0;
-      x.send(v, x.split.total(x.g, v, x.g.in_records()[v]), x.share(v), 0, 0, all);
+      x.send(v, {0, 0, 0, x.split.total(x.g, v, x.g.in_records()[v])}, x.even, 0, all);
     }
     double const dangling = exec::sum(t, all.dangling);
     if (t.rank() != 0) return;
@@ -148,7 +149,8 @@ struct ranks_of_deltas {
   Real* rank;
   WYRM_HD void operator()(std::size_t i) const {
     auto const v = static_cast<graph::vertex_id>(i);
-    rank[x.old_ids[v]] = static_cast<Real>(v < x.connected ? x.rank[v] : x.base(x.share(v), x.state->dangling_before));
+    double const isolated = x.g.is_present(v) ? x.base(x.state->dangling_before) : 0;
+    rank[x.old_ids[v]] = static_cast<Real>(v < x.connected ? x.accounts[v].rank() : isolated);
   }
 };
 
