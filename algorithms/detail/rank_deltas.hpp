@@ -77,7 +77,7 @@ struct rank_deltas {
   even_split split;
 
   struct sums {
-    double change = 0;  // also what vertices have not sent yet
+    double change = 0;  // also what is not sent yet, so that it bounds the error as in the power method
     double dangling = 0;
   };
   struct previous {
