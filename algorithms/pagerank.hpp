@@ -162,7 +162,7 @@ class pagerank_ranker {
       try {
         bool const by_deltas = may_send_deltas(o, warm);
         if (may_copy && copy_hubs_first(g, by_deltas))
-          return by_deltas ? pull_deltas(hubs_->view(), o) : iterate_with_hubs(o, warm);
+          return by_deltas ? pull_deltas(hubs_->view(), o) : iterate_evenly(hubs_->view(), o, warm, hubs_->hubs());
         return run_in_place(g, o, warm);
       } catch (error const& e) {
         if (e.code() != error_code::out_of_memory || !hubs_) throw;
@@ -191,13 +191,11 @@ class pagerank_ranker {
   pagerank_run run_in_place(graph::graph_view const& g, pagerank_options const& o, bool warm) {
     if (o.weighted) return iterate(g, weights_.prepare(g, bins_, limits, last_bins_), o, warm);
     if (o.iteration == rank_iteration::gauss_seidel) return sweep(g, detail::even_split{}, o, warm);
-    last_bins_ = bins_.make(g.in_records(), g.vertices(), g.arcs(), limits);
-    return iterate(g, detail::even_split{}, o, warm);
+    return iterate_evenly(g, o, warm, 0);
   }
-  pagerank_run iterate_with_hubs(pagerank_options const& o, bool warm) {
-    graph::graph_view const g = hubs_->view();
+  pagerank_run iterate_evenly(graph::graph_view const& g, pagerank_options const& o, bool warm, std::uint32_t hubs) {
     last_bins_ = bins_.make(g.in_records(), g.vertices(), g.arcs(), limits);
-    return iterate(g, detail::even_split{}, o, warm, hubs_->hubs());
+    return iterate(g, detail::even_split{}, o, warm, hubs);
   }
   // Returns false if the graph is not skewed.
   bool copy_hubs_first(graph::graph_view const& g, bool by_deltas) {
