@@ -97,6 +97,120 @@ void erase_at(vertex_id* to, vertex_id const* list, std::uint32_t n, std::uint32
 }  // namespace portable
 
 #if defined(__x86_64__)
+// Vectors of 4 values (SSE2), which all such processors have. Pages have room for whole vectors.
+namespace in_fours {
+
+namespace {
+constexpr std::uint32_t lanes = 4;
+
+__m128i all_lanes(std::uint32_t value) { return _mm_set1_epi32(static_cast<int>(value)); }
+// Comparisons are signed, so the highest bit of both operands is inverted.
+__m128i inverted(__m128i values) { return _mm_xor_si128(values, all_lanes(1u << 31)); }
+__m128i choose(__m128i mask, __m128i yes, __m128i no) {
+  return _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no));
+}
+
+/// Up to Vectors * lanes ascending values, followed by no_vertex.
+template <unsigned Vectors>
+class few {
+ public:
+  few(vertex_id const* values, std::uint32_t n) : n_(n) {
+    for (unsigned i = 0; i < Vectors; ++i) {
+      __m128i const index = _mm_add_epi32(_mm_setr_epi32(0, 1, 2, 3), all_lanes(i * lanes));
+      __m128i const there = _mm_cmplt_epi32(index, all_lanes(n));
+      bool const any = i * lanes < n;
+      all_[i] = any ? _mm_loadu_si128(reinterpret_cast<__m128i const*>(values + i * lanes)) : index;
+      all_[i] = _mm_or_si128(all_[i], _mm_andnot_si128(there, all_lanes(no_vertex)));
+    }
+  }
+  [[nodiscard]] bool contains(vertex_id value) const {
+    __m128i found = _mm_setzero_si128();
+    for (unsigned i = 0; i < Vectors; ++i) found = _mm_or_si128(found, _mm_cmpeq_epi32(all_[i], all_lanes(value)));
+    return _mm_movemask_epi8(found) != 0;
+  }
+  /// There is room for the value.
+  void insert(vertex_id value) {
+    __m128i const added = all_lanes(value);
+    __m128i before = _mm_setzero_si128();  // the vector before the current one; nothing precedes the first value
+    __m128i precedes_before = all_lanes(no_vertex);
+    for (unsigned i = 0; i < Vectors; ++i) {
+      __m128i const precedes = _mm_cmplt_epi32(inverted(all_[i]), inverted(added));
+      __m128i const moved = shifted_up(before, all_[i]);
+      __m128i const moved_precedes = shifted_up(precedes_before, precedes);
+      before = std::exchange(all_[i], choose(precedes, all_[i], choose(moved_precedes, added, moved)));
+      precedes_before = precedes;
+    }
+    ++n_;
+  }
+  /// The value is there.
+  void erase(vertex_id value) {
+    for (unsigned i = 0; i < Vectors; ++i) {
+      __m128i const precedes = _mm_cmplt_epi32(inverted(all_[i]), inverted(all_lanes(value)));
+      __m128i const next = i + 1 < Vectors ? all_[i + 1] : all_lanes(no_vertex);
+      __m128i const moved = _mm_or_si128(_mm_srli_si128(all_[i], 4), _mm_slli_si128(next, 12));
+      all_[i] = choose(precedes, all_[i], moved);
+    }
+    --n_;
+  }
+  void store(vertex_id* to) const {
+    for (unsigned i = 0; i < Vectors; ++i)
+      if (i * lanes < n_) _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * lanes), all_[i]);
+  }
+
+ private:
+  static __m128i shifted_up(__m128i before, __m128i values) {
+    return _mm_or_si128(_mm_slli_si128(values, 4), _mm_srli_si128(before, 12));
+  }
+  __m128i all_[Vectors];
+  std::uint32_t n_;
+};
+
+template <unsigned Vectors>
+std::uint32_t insert_into(vertex_id const* list, std::uint32_t n, vertex_id const* added, std::uint32_t count,
+                          vertex_id* to) {
+  few<Vectors> all(list, n);
+  std::uint32_t changed = 0;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    if (all.contains(added[k])) continue;
+    all.insert(added[k]);
+    changed |= 1u << k;
+  }
+  if (changed != 0 || to != list) all.store(to);
+  return changed;
+}
+template <unsigned Vectors>
+std::uint32_t erase_from(vertex_id const* list, std::uint32_t n, vertex_id const* erased, std::uint32_t count,
+                         vertex_id* to) {
+  few<Vectors> all(list, n);
+  std::uint32_t changed = 0;
+  for (std::uint32_t k = 0; k < count; ++k) {
+    if (!all.contains(erased[k])) continue;
+    all.erase(erased[k]);
+    changed |= 1u << k;
+  }
+  if (changed != 0 || to != list) all.store(to);
+  return changed;
+}
+}  // namespace
+
+std::uint32_t insert_few(vertex_id const* list, std::uint32_t n, vertex_id const* added, std::uint32_t count,
+                         vertex_id* to) {
+  std::uint32_t const most = n + count;
+  return (most <= lanes       ? insert_into<1>
+          : most <= 2 * lanes ? insert_into<2>
+          : most <= 3 * lanes ? insert_into<3>
+                              : insert_into<4>)(list, n, added, count, to);
+}
+std::uint32_t erase_few(vertex_id const* list, std::uint32_t n, vertex_id const* erased, std::uint32_t count,
+                        vertex_id* to) {
+  return (n <= lanes       ? erase_from<1>
+          : n <= 2 * lanes ? erase_from<2>
+          : n <= 3 * lanes ? erase_from<3>
+                           : erase_from<4>)(list, n, erased, count, to);
+}
+
+}  // namespace in_fours
+
 namespace {
 #define WYRM_AVX512 __attribute__((target("avx512f,avx512vl,bmi2,popcnt")))
 
@@ -252,11 +366,11 @@ vertex_id* sort_values(vertex_id* values, vertex_id* spare, std::uint32_t n) {
 }
 std::uint32_t insert_few(vertex_id const* list, std::uint32_t n, vertex_id const* added, std::uint32_t count,
                          vertex_id* to) {
-  return (is_wide() ? wide_insert_few : portable::insert_few)(list, n, added, count, to);
+  return (is_wide() ? wide_insert_few : in_fours::insert_few)(list, n, added, count, to);
 }
 std::uint32_t erase_few(vertex_id const* list, std::uint32_t n, vertex_id const* erased, std::uint32_t count,
                         vertex_id* to) {
-  return (is_wide() ? wide_erase_few : portable::erase_few)(list, n, erased, count, to);
+  return (is_wide() ? wide_erase_few : in_fours::erase_few)(list, n, erased, count, to);
 }
 void find_lower_bounds(vertex_id const* list, std::uint32_t n, vertex_id const* values, std::uint32_t count,
                        std::uint32_t* at) {

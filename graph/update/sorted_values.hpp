@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes of sorted lists of neighbours by one host thread. With AVX-512, if the processor has it, 16 values are
-// processed at once, without unpredictable branches on their positions.
+// processed at once, without unpredictable branches on their positions; else short lists by 4 values on x86-64.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ inline constexpr std::uint32_t few_values = 16;
 [[nodiscard]] vertex_id* sort_values(vertex_id* values, vertex_id* spare, std::uint32_t n);
 
 /// Writes the n ascending values of `list` and those of `added` to `to`, in ascending order without repetitions. `to`
-/// may be the list. It has room for 4 values, or for 8 if more are written, as pages have. n + count must be at most
-/// few_values. Bit k of the result: added[k] was new, i.e. neither in the list nor among the first k. O(count).
+/// may be the list. Both have room for a multiple of 4 values, as pages have. n + count must be at most few_values. Bit
+/// k of the result: added[k] was new, i.e. neither in the list nor among the first k. O(count).
 std::uint32_t insert_few(vertex_id const* list, std::uint32_t n, vertex_id const* added, std::uint32_t count,
                          vertex_id* to);
-/// Writes the n ascending values of `list` except those of `erased` to `to`, which has room for n values, and for 4 or
-/// 8 as above. It may be the list. n and count must be at most few_values. Bit k of the result: erased[k] was in the
+/// Writes the n ascending values of `list` except those of `erased` to `to`, which has room for as many, and may be the
+/// list; room as above. n and count must be at most few_values. Bit k of the result: erased[k] was in the
 /// list, and is not among the first k. O(count).
 std::uint32_t erase_few(vertex_id const* list, std::uint32_t n, vertex_id const* erased, std::uint32_t count,
                         vertex_id* to);
@@ -53,5 +53,15 @@ void insert_at(vertex_id* to, vertex_id const* list, std::uint32_t n, vertex_id 
 void erase_at(vertex_id* to, vertex_id const* list, std::uint32_t n, std::uint32_t const* positions,
               std::uint32_t count);
 }  // namespace portable
+
+#if defined(__x86_64__)
+/// Implementations with vectors of 4 values.
+namespace in_fours {
+std::uint32_t insert_few(vertex_id const* list, std::uint32_t n, vertex_id const* added, std::uint32_t count,
+                         vertex_id* to);
+std::uint32_t erase_few(vertex_id const* list, std::uint32_t n, vertex_id const* erased, std::uint32_t count,
+                        vertex_id* to);
+}  // namespace in_fours
+#endif
 
 }  // namespace wyrm::graph::detail
