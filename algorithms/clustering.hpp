@@ -403,11 +403,11 @@ class clusterer {
   detail::arc_flows<Space> flows_;
   detail::module_hierarchy<Space> hierarchy_;
   detail::vertex_list<Space> touched_;
-  exec::buffer<detail::affinity_list, Space> lists_;
+  exec::large_buffer<detail::affinity_list, Space> lists_;
   labels fine_;  // labels before merging, from which refresh() starts
   labels label_;
   labels before_batch_;
-  exec::buffer<std::uint64_t, Space> weight_sums_;
+  exec::large_buffer<std::uint64_t, Space> weight_sums_;
   exec::buffer<std::uint32_t, Space> waiting_;
   // The rows of the graph, and those of the flows under the map equation; else the same.
   detail::weighted_rows graph_rows_{graph::graph_view(graph::view_parts{}), nullptr, nullptr, 2};

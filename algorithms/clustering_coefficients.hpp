@@ -217,7 +217,7 @@ class clustering_coefficients_counter {
   detail::row_bins<Space> bins_;
   detail::orientation<Space> orientation_;
   detail::triangles_on_host<Space> on_host_;
-  exec::buffer<std::uint8_t, Space> arcs_;
+  exec::large_buffer<std::uint8_t, Space> arcs_;
   exec::buffer<std::uint64_t, Space> between_;
   exec::buffer<std::uint64_t, Space> pairs_;
   exec::buffer<std::uint32_t, Space> others_;

@@ -117,9 +117,10 @@ template <class Space>
 std::vector<std::uint32_t> edge_support(Space const& space, graph::graph_view const& g) {
   detail::require_undirected(g, "edge_support");
   if (g.vertices() == 0) return {};
-  exec::buffer<std::uint32_t, Space> support(space, g.arcs());
+  exec::large_buffer<std::uint32_t, Space> support(space);
+  support.reserve(g.arcs());
   detail::support_counter<Space>(space).count(g, support.data());
-  return exec::copy_out(space, support.data(), support.size());
+  return exec::copy_out(space, support.data(), g.arcs());
 }
 
 std::vector<std::uint32_t> edge_support(graph::any_graph const& g);

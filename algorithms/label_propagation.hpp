@@ -338,10 +338,11 @@ class label_propagator {
   struct tables {
     using votes_type = typename detail::take_votes<Weighted>::votes_type;
     using of_threads = detail::label_tables<votes_type, Space>;
-    explicit tables(Space const& space) : labels(space), votes(space), best(space), on_host(space) {}
-    exec::buffer<graph::vertex_id, Space> labels;
-    exec::buffer<votes_type, Space> votes;
-    exec::buffer<detail::candidate<votes_type>, Space> best;  // of each part of a hub
+    explicit tables(Space const& space)
+        : labels(space, exec::use_rate::high), votes(space, exec::use_rate::high), best(space), on_host(space) {}
+    exec::large_buffer<graph::vertex_id, Space> labels;
+    exec::large_buffer<votes_type, Space> votes;
+    exec::large_buffer<detail::candidate<votes_type>, Space> best;  // of each part of a hub
     of_threads on_host;
   };
 

@@ -116,7 +116,8 @@ class similar_pairs_finder {
       : space_(space),
         bulk_(space),
         rows_(space),
-        paths_(space),
+        lengths_(space),
+        offsets_(space),
         arcs_(space),
         ends_(space),
         keys_(space),
@@ -182,13 +183,13 @@ class similar_pairs_finder {
     ends_.reserve(n + 1);
     auto const all = graph::detail::number_all_entries(rows_, graph::detail::all_rows{g});
     graph::detail::for_each_entry(space_, all, graph::detail::write_arc<graph::no_value>{0, arcs_.data(), nullptr});
-    paths_.lengths.reserve(g.arcs());
-    paths_.offsets.reserve(g.arcs() + 1);
+    lengths_.reserve(g.arcs());
+    offsets_.reserve(g.arcs() + 1);
     detail::paths_over_arcs const paths{g, arcs_.data()};
     exec::for_each(space_, g.arcs(),
-                   graph::detail::measure_rows<detail::paths_over_arcs>{paths, paths_.lengths.data(), nullptr});
-    paths_.bulk.inclusive_sum(paths_.lengths.data(), paths_.offsets.data(), g.arcs());
-    exec::for_each(space_, n + 1, detail::gather_row_ends{rows_.offsets.data(), paths_.offsets.data(), ends_.data()});
+                   graph::detail::measure_rows<detail::paths_over_arcs>{paths, lengths_.data(), nullptr});
+    bulk_.inclusive_sum(lengths_.data(), offsets_.data(), g.arcs());
+    exec::for_each(space_, n + 1, detail::gather_row_ends{rows_.offsets.data(), offsets_.data(), ends_.data()});
     return exec::copy_out(space_, ends_.data(), n + 1);
   }
   /// Calls f(judge, number of pairs) for each batch, whose pairs are marked.
@@ -196,7 +197,7 @@ class similar_pairs_finder {
   void for_each_batch(graph::graph_view const& g, similar_pairs_options const& o,
                       std::vector<std::uint64_t> const& before, F const& f) {
     graph::detail::numbered_rows<detail::paths_over_arcs> const all{
-        {g, arcs_.data()}, paths_.offsets.data(), g.arcs(), before.back()};
+        {g, arcs_.data()}, offsets_.data(), g.arcs(), before.back()};
     auto const bits = 32 + static_cast<unsigned>(std::bit_width(g.vertices()));
     std::uint64_t const batch = std::min(o.batch, before.back());
     for (std::uint64_t first = 0; first < before.back();) {
@@ -224,15 +225,16 @@ class similar_pairs_finder {
   Space space_;
   typename Space::bulk bulk_;
   graph::query_scratch<Space> rows_;
-  graph::query_scratch<Space> paths_;
-  exec::buffer<graph::edge, Space> arcs_;
+  exec::large_buffer<std::uint32_t, Space> lengths_;  // for each arc: its number of paths
+  exec::large_buffer<std::uint64_t, Space> offsets_;
+  exec::large_buffer<graph::edge, Space> arcs_;
   exec::buffer<std::uint64_t, Space> ends_;
-  exec::buffer<std::uint64_t, Space> keys_;
-  exec::buffer<std::uint64_t, Space> spare_;
-  exec::buffer<std::uint32_t, Space> marks_;
-  exec::buffer<std::uint64_t, Space> before_;
-  exec::buffer<graph::edge, Space> pairs_;
-  exec::buffer<double, Space> scores_;
+  exec::large_buffer<std::uint64_t, Space> keys_;
+  exec::large_buffer<std::uint64_t, Space> spare_;
+  exec::large_buffer<std::uint32_t, Space> marks_;
+  exec::large_buffer<std::uint64_t, Space> before_;
+  exec::large_buffer<graph::edge, Space> pairs_;
+  exec::large_buffer<double, Space> scores_;
   std::uint64_t count_ = 0;
 };
 

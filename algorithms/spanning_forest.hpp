@@ -108,7 +108,7 @@ class spanning_forest_finder {
   [[nodiscard]] double const* weights() const { return weights_.data(); }
 
  private:
-  using list = exec::buffer<detail::forest_edge, Space>;
+  using list = exec::large_buffer<detail::forest_edge, Space>;
   // With two threads Filter-Kruskal takes 0.4 to 0.9 of the time of Boruvka's algorithm, but it has a serial part.
   static constexpr unsigned most_threads = 8;
 

@@ -318,15 +318,16 @@ class truss_decomposer {
   typename Space::bulk bulk_;
   detail::support_counter<Space> supports_;
   detail::row_bins<Space> bins_;
-  detail::rounds<Space> rounds_;
-  detail::peeler<Space> peeler_;
+  detail::rounds<Space, exec::large_buffer> rounds_;  // of edges
+  detail::peeler<Space, exec::large_buffer> peeler_;
   exec::buffer<std::uint32_t, Space> later_;
-  exec::buffer<std::uint64_t, Space> before_;
-  exec::buffer<graph::edge, Space> ends_;
-  exec::buffer<std::uint32_t, Space> of_arcs_;  // the support of each arc, then the number of its edge, then trussness
-  exec::buffer<std::uint32_t, Space> support_;
-  exec::buffer<std::uint32_t, Space> round_;
-  exec::buffer<std::uint32_t, Space> trussness_;  // of each edge
+  exec::large_buffer<std::uint64_t, Space> before_;
+  exec::large_buffer<graph::edge, Space> ends_;
+  // Of each arc: its support, then the number of its edge, then its trussness.
+  exec::large_buffer<std::uint32_t, Space> of_arcs_;
+  exec::large_buffer<std::uint32_t, Space> support_;
+  exec::large_buffer<std::uint32_t, Space> round_;
+  exec::large_buffer<std::uint32_t, Space> trussness_;  // of each edge
   exec::buffer<std::uint64_t, Space> long_rows_;
   std::uint64_t edges_ = 0;  // of the last run
 };

@@ -8,18 +8,19 @@
 //
 // SUBJECT is out_pagerank (an iteration: the difference of two runs, divided; for managed, a run of one), out_bfs (from
 // the vertex of the highest degree) and out_components (both without copying the results to the host), out_triangles,
-// or out_insert (100,000 random edges, which are erased untimed). GRAPH is rmat-S, rmat-SxF (F edges for each vertex,
-// else 16) or rgg-S, with 2^S vertices. The size of a graph is that of its vertex table and rows; a budget counts these
-// and all arrays: scratch, queues, results. What does not fit is reported as `does not fit`, and has no time. managed
-// and host have vertex tables and arrays in device memory; managed runs only where the graph fits the free memory of
-// the device. The arrays of out_bfs are those of its first, untimed repetition; those of the others are new each time.
+// out_clustering (by random walks), or out_insert (100,000 random edges, which are erased untimed). GRAPH is rmat-S,
+// rmat-SxF (F edges for each vertex, else 16) or rgg-S, with 2^S vertices. The size of a graph is that of its vertex
+// table and rows; a budget counts these and all arrays: scratch, queues, results. What does not fit is reported as
+// `does not fit`, and has no time. managed and host have vertex tables and arrays in device memory; managed runs only
+// where the graph fits the free memory of the device. The arrays of out_bfs are those of its first, untimed repetition;
+// those of the others are new each time.
 //
 // Figures: of_device: the time relative to that of device memory; in_mib, out_mib: moved in a repetition;
 // moved_of_bus: these bytes over the time, as a part of 51 GB/s; rows_of_bus (pagerank): the lines of 128 bytes of all
 // rows, read once, over the time. What is read in place crosses the bus, too, and is in neither of the first two. They
 // include what moves between timed parts.
 //
-// Distances, labels, ranks and triangles must be those in device memory, bit for bit.
+// Distances, labels, clusters, ranks and triangles must be those in device memory, bit for bit.
 //
 //   residency_curves_bench [--graph NAME,...] [--repeat N] [--only TEXT] [--quick] [--space cpu|cuda] [--json FILE]
 //
@@ -41,6 +42,7 @@
 #include <vector>
 
 #include "../algorithms/bfs.hpp"
+#include "../algorithms/clustering.hpp"
 #include "../algorithms/components.hpp"
 #include "../algorithms/pagerank.hpp"
 #include "../algorithms/triangles.hpp"
@@ -157,6 +159,7 @@ struct found {
   std::vector<double> ranks;
   std::vector<std::uint32_t> distances;
   std::vector<graph::vertex_id> labels;
+  std::vector<std::uint32_t> clusters;
   std::optional<std::uint64_t> triangles;
 };
 
@@ -190,7 +193,8 @@ class curves {
   }
   /// Whether any case of a place is selected.
   [[nodiscard]] bool selects(std::string const& where) const {
-    for (char const* const subject : {"out_pagerank", "out_bfs", "out_components", "out_triangles", "out_insert"})
+    for (char const* const subject :
+         {"out_pagerank", "out_bfs", "out_components", "out_triangles", "out_clustering", "out_insert"})
       if (to_.selects(case_of(subject, where))) return true;
     return false;
   }
@@ -346,6 +350,12 @@ class curves {
     });
     repeat("out_triangles", 1, false,
            [&] { return timed([&] { result.triangles = algorithms::triangles(space, g.view()).total; }); });
+    repeat("out_clustering", 1, false, [&] {
+      std::optional<algorithms::clusterer<Space>> all;
+      double const time = timed([&] { all.emplace(space).run(g.view()); });
+      result.clusters = all->result().label;
+      return time;
+    });
     require_equal(where, result);
     std::uint64_t seed = 1;
     repeat("out_insert", 1, false, [&] {
@@ -365,6 +375,7 @@ class curves {
     check("ranks", f.ranks, reference_.ranks);
     check("distances", f.distances, reference_.distances);
     check("labels", f.labels, reference_.labels);
+    check("clusters", f.clusters, reference_.clusters);
     if (f.triangles && reference_.triangles && f.triangles != reference_.triangles)
       throw error(error_code::corrupt, where + ": the triangles differ from those in device memory");
   }

@@ -255,14 +255,14 @@ class reservation {
   std::size_t committed_ = 0;
 };
 
-/// Like buffer, for a large array that kernels read or write in order. On a space with a memory manager it lies in an
-/// address range (memory_manager.hpp), so that a part of it, or all, can be in host memory while the work runs: a
-/// buffer would have to fit into the budget of the manager.
+/// Like buffer, for an array that can be as large as a graph. On a space with a memory manager it lies in an address
+/// range (memory_manager.hpp), so that a part of it, or all, can be in host memory while the work runs: a buffer would
+/// have to fit into the budget of the manager.
 template <class T, class Space>
-class sequential_buffer {
+class large_buffer {
  public:
   /// rate: high for an array of which kernels read pieces many times.
-  explicit sequential_buffer(Space const& space, use_rate rate = use_rate::normal)
+  explicit large_buffer(Space const& space, use_rate rate = use_rate::normal)
       : space_(space), rate_(rate), array_(space) {}
 
   [[nodiscard]] T* data() const { return range_ ? reinterpret_cast<T*>(range_->data()) : array_.data(); }

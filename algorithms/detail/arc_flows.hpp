@@ -264,13 +264,13 @@ class arc_flows {
   Space space_;
   typename Space::bulk bulk_;
   vertex_list<Space> list_;
-  exec::buffer<std::uint32_t, Space> arcs_;   // the flow from the target of an entry to the vertex of its row
-  exec::buffer<std::uint32_t, Space> flows_;  // in both directions
-  exec::buffer<std::uint64_t, Space> strength_;
-  exec::buffer<std::uint64_t, Space> rank_;
-  exec::buffer<std::uint64_t, Space> next_;
-  exec::buffer<std::uint64_t, Space> visits_;
-  exec::buffer<double, Space> rate_;
+  exec::large_buffer<std::uint32_t, Space> arcs_;   // the flow from the target of an entry to the vertex of its row
+  exec::large_buffer<std::uint32_t, Space> flows_;  // in both directions
+  exec::large_buffer<std::uint64_t, Space> strength_;
+  exec::large_buffer<std::uint64_t, Space> rank_;
+  exec::large_buffer<std::uint64_t, Space> next_;
+  exec::large_buffer<std::uint64_t, Space> visits_;
+  exec::large_buffer<double, Space> rate_;
   exec::buffer<rank_sums, Space> sums_;
   weighted_rows rows_{graph::graph_view(graph::view_parts{}), nullptr, nullptr, 1};
 };

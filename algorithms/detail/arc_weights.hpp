@@ -199,7 +199,7 @@ class arc_weights {
   exec::buffer<double, Space> parts_;
   exec::buffer<std::uint32_t, Space> sizes_;
   exec::buffer<std::uint64_t, Space> row_begins_;
-  exec::buffer<float, Space> weights_;
+  exec::large_buffer<float, Space> weights_;
 };
 
 }  // namespace wyrm::algorithms::detail

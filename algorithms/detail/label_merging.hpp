@@ -188,10 +188,10 @@ class label_merging {
   built_rows<Space> coarse_[2];
   labels spare_[2];
   labels first_;
-  exec::buffer<std::uint32_t, Space> flag_;
-  exec::buffer<std::uint64_t, Space> before_;
-  exec::buffer<std::uint64_t, Space> inside_;
-  exec::buffer<std::uint64_t, Space> sums_;  // of labels
+  exec::large_buffer<std::uint32_t, Space> flag_;
+  exec::large_buffer<std::uint64_t, Space> before_;
+  exec::large_buffer<std::uint64_t, Space> inside_;
+  exec::large_buffer<std::uint64_t, Space> sums_;  // of labels
 };
 
 }  // namespace wyrm::algorithms::detail

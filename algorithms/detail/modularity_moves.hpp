@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "../../exec/launch.hpp"
 #include "../../exec/memory.hpp"
@@ -28,7 +29,8 @@
 namespace wyrm::algorithms::detail {
 
 /// Owns the memory of rounds: 12 bytes per arc for hash tables (on a host 8 bytes per vertex for each thread), 1/16
-/// byte per arc for lists, about 90 per vertex, for the map equation 120.
+/// byte per arc for lists, about 90 per vertex, for the map equation 120. If a memory manager has less room, there are
+/// hash tables for a window of vertices at a time, with at least 24 bytes per vertex.
 template <class Space>
 class modularity_moves {
  public:
@@ -37,8 +39,8 @@ class modularity_moves {
         bulk_(space),
         offsets_(space),
         degree_(space),
-        volume_(space),
-        traffic_(space),
+        volume_(space, exec::use_rate::high),
+        traffic_(space, exec::use_rate::high),
         table_label_(space),
         table_weight_(space),
         host_tables_(space),
@@ -71,8 +73,7 @@ class modularity_moves {
     proposal_.reserve(n);
     if constexpr (exec::has_tiles<Space>) {
       offsets_.reserve(n);
-      table_label_.reserve(places(n, arcs));
-      table_weight_.reserve(places(n, arcs));
+      reserve_tables(n, places(n, arcs));
     } else {
       host_tables_.reserve(n, arcs);
     }
@@ -115,6 +116,30 @@ class modularity_moves {
   static constexpr unsigned most_at_once = 4;
   [[nodiscard]] static std::size_t places(std::size_t n, std::uint64_t arcs) { return arcs + arcs / 2 + n + 1; }
 
+  // The tables are accessed at random, so they are on the device.
+  void reserve_tables(std::size_t n, std::uint64_t wanted) {
+    std::uint64_t size = wanted;
+    if (space_.manager() != nullptr) {
+      std::uint64_t const room =
+          space_.manager()->room_for_arrays() / 2 / (sizeof(graph::vertex_id) + sizeof(std::uint32_t));
+      size = std::min(wanted, std::max(room, 2 * longest_table(n)));
+    }
+    if (table_weight_.size() >= size) return;
+    table_label_.reserve(size);
+    table_weight_.reserve(size);
+  }
+  [[nodiscard]] static std::uint64_t longest_table(std::size_t n) { return places(1, n); }
+  // As many tables at a time as fit.
+  void cut_windows(std::size_t n, std::uint64_t arcs) {
+    windows_.assign(1, {0, static_cast<graph::vertex_id>(n), 0});
+    std::uint64_t const all = places(n, arcs);
+    if (all <= table_weight_.size()) return;
+    std::uint64_t const begins = table_weight_.size() - longest_table(n);
+    std::size_t const count = (all - 1) / begins + 1;
+    exec::buffer<table_window, Space> cuts(space_, count);
+    exec::for_each(space_, count, cut_tables{offsets_.data(), static_cast<graph::vertex_id>(n), begins, cuts.data()});
+    windows_ = exec::copy_out(space_, cuts.data(), count);
+  }
   map_objective find_flows(weighted_rows const& rows, graph::vertex_id const* label, move_rules const& rules) {
     std::size_t const n = rows.g.vertices();
     reserve_flows(n);
@@ -137,8 +162,10 @@ class modularity_moves {
   }
   void clear_tables(std::size_t n, std::uint64_t arcs) {
     if constexpr (exec::has_tiles<Space>) {
-      space_.fill(table_label_.data(), 0xff, places(n, arcs) * sizeof(graph::vertex_id));
-      space_.fill(table_weight_.data(), 0, places(n, arcs) * sizeof(std::uint32_t));
+      std::uint64_t const size = std::min<std::uint64_t>(places(n, arcs), table_weight_.size());
+      space_.fill(table_label_.data(), 0xff, size * sizeof(graph::vertex_id));
+      space_.fill(table_weight_.data(), 0, size * sizeof(std::uint32_t));
+      cut_windows(n, arcs);
     } else {
       (void)host_tables_.cleared();
     }
@@ -160,6 +187,7 @@ class modularity_moves {
                  offsets_.data(),
                  table_label_.data(),
                  table_weight_.data(),
+                 {0, static_cast<graph::vertex_id>(n), 0},
                  proposal_.data(),
                  result_.data(),
                  0,
@@ -212,9 +240,13 @@ class modularity_moves {
     vertex_list<Space>& next = lists_[(turn_ + 1) % 2];
     for_each_item<32>(space_, from, begin_round{r, from});
     if constexpr (exec::has_tiles<Space>) {
-      for_each(r, from, items, gather_links{r});
-      for_each(r, from, items, find_gains<Objective>{r, objective});
-      for_each(r, from, items, find_targets<Objective>{r, objective});
+      for (table_window const& window : windows_) {
+        move_round of_window = r;
+        of_window.window = window;
+        for_each(r, from, items, gather_links{of_window});
+        for_each(r, from, items, find_gains<Objective>{of_window, objective});
+        for_each(r, from, items, find_targets<Objective>{of_window, objective});
+      }
     } else {
       for_each_item<8>(space_, from, propose_on_host<Objective>{r, objective, host_tables_.view()});
     }
@@ -254,20 +286,21 @@ class modularity_moves {
   row_offsets<Space> offsets_;
   std::uint64_t total_ = 0;
   unsigned turn_ = 0;
-  exec::buffer<std::uint64_t, Space> degree_;
-  exec::buffer<std::uint64_t, Space> volume_;
-  exec::buffer<std::uint64_t, Space> traffic_;
+  exec::large_buffer<std::uint64_t, Space> degree_;
+  exec::large_buffer<std::uint64_t, Space> volume_;
+  exec::large_buffer<std::uint64_t, Space> traffic_;
   exec::buffer<graph::vertex_id, Space> table_label_;
   exec::buffer<std::uint32_t, Space> table_weight_;
+  std::vector<table_window> windows_;
   label_tables<std::uint32_t, Space> host_tables_;
-  exec::buffer<move_proposal, Space> proposal_;
-  exec::buffer<std::uint64_t, Space> outside_;
-  exec::buffer<std::uint64_t, Space> exits_;
-  exec::buffer<std::uint64_t, Space> saved_volume_;
-  exec::buffer<std::uint64_t, Space> saved_exits_;
-  exec::buffer<std::uint64_t, Space> books_;
-  exec::buffer<std::uint64_t, Space> saved_books_;
-  exec::buffer<std::uint32_t, Space> book_marks_;
+  exec::large_buffer<move_proposal, Space> proposal_;
+  exec::large_buffer<std::uint64_t, Space> outside_;
+  exec::large_buffer<std::uint64_t, Space> exits_;
+  exec::large_buffer<std::uint64_t, Space> saved_volume_;
+  exec::large_buffer<std::uint64_t, Space> saved_exits_;
+  exec::large_buffer<std::uint64_t, Space> books_;
+  exec::large_buffer<std::uint64_t, Space> saved_books_;
+  exec::large_buffer<std::uint32_t, Space> book_marks_;
   exec::buffer<round_result, Space> result_;
   vertex_list<Space> lists_[2];
 };

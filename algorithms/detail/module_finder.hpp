@@ -160,7 +160,7 @@ class module_finder {
   Space space_;
   label_merging<Space> merging_;
   symmetric_graph<Space> symmetric_;
-  exec::buffer<graph::vertex_id, Space> label_;
+  exec::large_buffer<graph::vertex_id, Space> label_;
   weighted_rows rows_{graph::graph_view(graph::view_parts{}), nullptr, nullptr, 2};
   move_rules rules_;
   std::size_t vertices_ = 0;

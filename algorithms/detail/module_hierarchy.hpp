@@ -142,7 +142,7 @@ struct find_unused_books {
 template <class Space>
 class module_hierarchy {
  public:
-  using labels = exec::buffer<graph::vertex_id, Space>;
+  using labels = exec::large_buffer<graph::vertex_id, Space>;
   struct result {
     std::vector<std::vector<std::uint32_t>> levels;  // labels of vertices, from the finest to the coarsest
     std::int64_t saved = 0;                          // of the code with two levels for the finest labels
@@ -153,7 +153,7 @@ class module_hierarchy {
       : space_(space),
         bulk_(space),
         modules_{built_rows<Space>(space), built_rows<Space>(space)},
-        flows_{exec::buffer<std::uint64_t, Space>(space), exec::buffer<std::uint64_t, Space>(space)},
+        flows_{exec::large_buffer<std::uint64_t, Space>(space), exec::large_buffer<std::uint64_t, Space>(space)},
         upper_{labels(space), labels(space)},
         composed_(space),
         parts_(space),
@@ -309,13 +309,13 @@ class module_hierarchy {
   Space space_;
   typename Space::bulk bulk_;
   built_rows<Space> modules_[2];
-  exec::buffer<std::uint64_t, Space> flows_[2];
+  exec::large_buffer<std::uint64_t, Space> flows_[2];
   labels upper_[2];
   labels composed_;
   labels parts_;
   labels set_of_label_;
-  exec::buffer<std::uint64_t, Space> exits_;
-  exec::buffer<division, Space> divisions_;
+  exec::large_buffer<std::uint64_t, Space> exits_;
+  exec::large_buffer<division, Space> divisions_;
   bool converged_ = true;
 };
 

@@ -73,6 +73,13 @@ struct move_rules {
   [[nodiscard]] WYRM_HD bool refine() const { return volume_within != nullptr; }
 };
 
+/// The vertices [first, last), whose hash tables are in memory, from `begin` on in the order of all tables.
+struct table_window {
+  graph::vertex_id first;
+  graph::vertex_id last;
+  std::uint64_t begin;
+};
+
 /// The state of a round. All threads read labels; labels are written only in a step in which no thread reads the label
 /// of another vertex. Values that several tiles write in one step are sums, minima or maxima of integers.
 struct move_round {
@@ -86,6 +93,7 @@ struct move_round {
   std::uint64_t const* offsets;  // of rows; the hash table of a row has 3/2 of its length
   graph::vertex_id* table_label;
   std::uint32_t* table_weight;
+  table_window window;
   move_proposal* proposal;
   round_result* result;
   std::uint32_t number;
@@ -106,7 +114,22 @@ struct move_round {
     return rules.within == nullptr || rules.within[v] == rules.within[u];
   }
 
-  [[nodiscard]] WYRM_HD std::uint64_t table_begin(graph::vertex_id v) const { return offsets[v] + offsets[v] / 2 + v; }
+  [[nodiscard]] WYRM_HD static std::uint64_t table_begin(std::uint64_t const* offsets, graph::vertex_id v) {
+    return offsets[v] + offsets[v] / 2 + v;
+  }
+  [[nodiscard]] WYRM_HD std::uint64_t table_begin(graph::vertex_id v) const {
+    return table_begin(offsets, v) - window.begin;
+  }
+  /// Whether v waits for a later round: hubs are processed in a quarter of the rounds. They have most arcs of a skewed
+  /// graph, are affected by moves in each round, and seldom move themselves.
+  [[nodiscard]] WYRM_HD bool is_postponed(graph::vertex_id v) const {
+    constexpr std::uint32_t bits = 0x300;  // others than that of is_source()
+    return (pair_hash(v, number ^ rules.seed) & bits) != 0 && frontier_item::parts(rows.g.degree(v)) > 1;
+  }
+  /// Whether v may propose a move in this round, by steps that use its hash table.
+  [[nodiscard]] WYRM_HD bool may_propose(graph::vertex_id v) const {
+    return v >= window.first && v < window.last && is_source(label[v]) && may_leave(v) && !is_postponed(v);
+  }
   [[nodiscard]] WYRM_HD std::uint32_t table_size(graph::vertex_id v) const {
     return static_cast<std::uint32_t>(table_begin(v + 1) - table_begin(v));
   }
@@ -159,8 +182,8 @@ struct begin_round {
   WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
     if (item == nullptr || item->part != 0) return;
     move_proposal& w = r.proposal[item->vertex];
-    w = {0, move_round::no_label, 0, r.may_leave(item->vertex) && !r.is_source(r.label[item->vertex]) ? 1u : 0u,
-         w.refused};
+    bool const waits = !r.is_source(r.label[item->vertex]) || r.is_postponed(item->vertex);
+    w = {0, move_round::no_label, 0, r.may_leave(item->vertex) && waits ? 1u : 0u, w.refused};
     from.clear_mark(item->vertex);
   }
 };
@@ -173,7 +196,7 @@ struct gather_links {
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item->vertex;
     graph::vertex_id const home = r.label[v];
-    if (!r.is_source(home) || !r.may_leave(v)) return;
+    if (!r.may_propose(v)) return;
     graph::neighbour_list const all = r.rows.g.neighbours(v);
     graph::neighbour_list const part = item->part_of(all);
     std::uint32_t const own =
@@ -193,7 +216,7 @@ struct find_gains {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item->vertex;
-    if (!r.is_source(r.label[v]) || !r.may_leave(v)) return;
+    if (!r.may_propose(v)) return;
     std::uint64_t best = 0;
     bool waits = false;
     auto const moves = objective.from(r, v);
@@ -218,7 +241,7 @@ struct find_targets {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item->vertex;
-    if (!r.is_source(r.label[v]) || !r.may_leave(v)) return;
+    if (!r.may_propose(v)) return;
     std::uint64_t const wanted = r.proposal[v].gain;
     graph::vertex_id least = move_round::no_label;
     auto const moves = objective.from(r, v);
@@ -329,6 +352,34 @@ struct list_next {
     if (!r.rules.refine()) return;
     change = exec::sum(t, change);
     if (t.rank() == 0) exec::atomic_ref<std::uint64_t>(r.rules.outward[w.to]).fetch_add(change, exec::relaxed);
+  }
+};
+
+/// One thread per window: the tables that begin in the next `places` places.
+struct cut_tables {
+  std::uint64_t const* offsets;
+  graph::vertex_id n;
+  std::uint64_t places;
+  table_window* windows;
+  WYRM_HD void operator()(std::size_t k) const {
+    graph::vertex_id const first = vertex_at(k * places);
+    windows[k] = {first, vertex_at((k + 1) * places), move_round::table_begin(offsets, first)};
+  }
+
+ private:
+  // The first vertex whose table begins at or after a place; n if there is none.
+  [[nodiscard]] WYRM_HD graph::vertex_id vertex_at(std::uint64_t place) const {
+    graph::vertex_id first = 0;
+    for (graph::vertex_id left = n; left > 0;) {
+      graph::vertex_id const half = left / 2;
+      if (move_round::table_begin(offsets, first + half) < place) {
+        first += half + 1;
+        left -= half + 1;
+      } else {
+        left = half;
+      }
+    }
+    return first;
   }
 };
 

@@ -203,8 +203,8 @@ class orientation {
   exec::buffer<std::uint32_t, Space> degrees_;
   exec::buffer<std::uint32_t, Space> kept_;  // entries of each row
   exec::buffer<std::uint64_t, Space> offsets_;
-  exec::sequential_buffer<graph::vertex_id, Space> targets_;
-  exec::sequential_buffer<graph::packed_record, Space> rows_;
+  exec::large_buffer<graph::vertex_id, Space> targets_;
+  exec::large_buffer<graph::packed_record, Space> rows_;
   exec::buffer<std::uint32_t, Space> kept_of_parts_;
   exec::buffer<std::uint64_t, Space> kept_before_;
 };

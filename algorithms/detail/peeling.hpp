@@ -73,8 +73,8 @@ struct begin_peeling {
   }
 };
 
-/// Owns the lists of remaining items: 8 bytes per item.
-template <class Space>
+/// Owns the lists of remaining items: 8 bytes per item. List: the class of these and of the rounds.
+template <class Space, template <class, class> class List = exec::buffer>
 class peeler {
  public:
   explicit peeler(Space const& space) : space_(space), items_(space), left_(space), state_(space, 1) {}
@@ -97,7 +97,7 @@ class peeler {
   /// Then rounds do `work`, whose member `state` is set here; see rounds. Numbers of rounds count on from each k to the
   /// next.
   template <class Peeling, class Work>
-  peeled run(std::uint32_t n, rounds<Space>& rounds, Peeling const& peeling, Work work) {
+  peeled run(std::uint32_t n, rounds<Space, List>& rounds, Peeling const& peeling, Work work) {
     reserve(n);
     exec::for_each(space_, n, list_items{items_.data()});
     work.state = state_.data();
@@ -118,8 +118,8 @@ class peeler {
 
  private:
   Space space_;
-  exec::buffer<std::uint32_t, Space> items_;
-  exec::buffer<std::uint32_t, Space> left_;
+  List<std::uint32_t, Space> items_;
+  List<std::uint32_t, Space> left_;
   exec::buffer<peeling_state, Space> state_;
 };
 

@@ -32,8 +32,8 @@ struct propose_on_host {
   WYRM_HD void operator()(Tile const&, frontier_item const* item,
                           label_tables_view<std::uint32_t>::held const& table) const {
     graph::vertex_id const v = item->vertex;
+    if (item->part != 0 || !r.may_propose(v)) return;
     graph::vertex_id const home = r.label[v];
-    if (item->part != 0 || !r.is_source(home) || !r.may_leave(v)) return;
     label_sums<std::uint32_t> near = weights_to_communities(v, table.empty_sums());
 
     move_proposal& proposal = r.proposal[v];

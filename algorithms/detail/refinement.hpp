@@ -141,9 +141,9 @@ class refinement {
 
  private:
   Space space_;
-  exec::buffer<std::uint64_t, Space> outward_;
-  exec::buffer<std::uint64_t, Space> volume_;
-  exec::buffer<graph::vertex_id, Space> first_;
+  exec::large_buffer<std::uint64_t, Space> outward_;
+  exec::large_buffer<std::uint64_t, Space> volume_;
+  exec::large_buffer<graph::vertex_id, Space> first_;
   exec::buffer<std::uint32_t, Space> differs_;
 };
 

@@ -131,8 +131,8 @@ struct small_rounds {
 /// the mark of each vertex of now() that it processes; other tiles may be adding the vertex to next() meanwhile.
 enum class visits : std::uint8_t { once, again };
 
-/// Owns the frontiers: 16 bytes per vertex, and 1/16 byte per arc.
-template <class Space>
+/// Owns the frontiers: 16 bytes per vertex, and 1/16 byte per arc. List: the class of their arrays.
+template <class Space, template <class, class> class List = exec::buffer>
 class rounds {
  public:
   explicit rounds(Space const& space, visits how_often = visits::once)
@@ -222,7 +222,7 @@ class rounds {
   }
 
  private:
-  using list = exec::buffer<frontier_item, Space>;
+  using list = List<frontier_item, Space>;
   static constexpr std::size_t place_of_done = 3;  // in sizes_: the number of rounds of the last team
   // After so many rounds, lists and sizes have the same turn. An unsigned number of all rounds would wrap in the middle
   // of a period, after an hour or two of small rounds.

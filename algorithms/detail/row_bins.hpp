@@ -260,7 +260,7 @@ class row_bins {
   typename Space::bulk bulk_;
   exec::buffer<std::uint32_t, Space> counts_;
   exec::buffer<std::uint64_t, Space> before_;
-  exec::sequential_buffer<binned_row, Space> rows_;
+  exec::large_buffer<binned_row, Space> rows_;
   exec::buffer<hub_row, Space> hubs_;
   exec::buffer<bin_ends, Space> ends_;
 };

@@ -91,8 +91,8 @@ class row_builder {
   typename Space::bulk bulk_;
   vertex_list<Space> list_;
   row_offsets<Space> offsets_;
-  exec::buffer<std::uint64_t, Space> keys_;
-  exec::buffer<std::uint64_t, Space> spare_;
+  exec::large_buffer<std::uint64_t, Space> keys_;
+  exec::large_buffer<std::uint64_t, Space> spare_;
   host_coarsening<Space> host_coarsening_;
 };
 

@@ -223,7 +223,7 @@ class vertex_list {
  private:
   Space space_;
   exec::buffer<std::uint32_t, Space> marks_;
-  exec::buffer<frontier_item, Space> items_;
+  exec::large_buffer<frontier_item, Space> items_;
   exec::buffer<std::uint32_t, Space> size_;
 };
 
@@ -293,10 +293,10 @@ class built_rows {
   Space space_;
   graph::vertex_id vertices_ = 0;
   std::uint64_t arcs_ = 0;
-  exec::buffer<std::uint64_t, Space> offsets_;
-  exec::buffer<graph::vertex_id, Space> targets_;
-  exec::buffer<std::uint32_t, Space> weights_;
-  exec::buffer<graph::packed_record, Space> records_;
+  exec::large_buffer<std::uint64_t, Space> offsets_;
+  exec::large_buffer<graph::vertex_id, Space> targets_;
+  exec::large_buffer<std::uint32_t, Space> weights_;
+  exec::large_buffer<graph::packed_record, Space> records_;
 };
 
 /// The offsets of the rows of a graph in its CSR.
@@ -319,8 +319,8 @@ class row_offsets {
  private:
   Space space_;
   typename Space::bulk bulk_;
-  exec::buffer<std::uint32_t, Space> degrees_;
-  exec::buffer<std::uint64_t, Space> offsets_;
+  exec::large_buffer<std::uint32_t, Space> degrees_;
+  exec::large_buffer<std::uint64_t, Space> offsets_;
 };
 
 }  // namespace wyrm::algorithms::detail

@@ -255,8 +255,8 @@ class integer_weights {
   weight_inspector<Space> inspector_;
   row_bins<Space> bins_;
   row_offsets<Space> offsets_;
-  exec::buffer<std::uint32_t, Space> integers_;
-  exec::buffer<std::uint64_t, Space> sums_;
+  exec::large_buffer<std::uint32_t, Space> integers_;
+  exec::large_buffer<std::uint64_t, Space> sums_;
   double largest_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../../algorithms/detail/affinities.hpp"
+#include "../support/protecting_manager.hpp"
 #include "../support/simt_space.hpp"
 #include "clustering_suite.hpp"
 
@@ -16,6 +17,34 @@ INSTANTIATE_TYPED_TEST_SUITE_P(cpu, clustering_test, testing::Types<exec::host_s
 #endif
 #if WYRM_TEST_SIMT
 INSTANTIATE_TYPED_TEST_SUITE_P(simt, clustering_test, testing::Types<simt_space>);
+#endif
+
+#if WYRM_TEST_SIMT
+class clusters_by_windows : public clustering_test<simt_space> {};
+// If there is room for few of the hash tables of rows, vertices move window by window, with the same result.
+TEST_F(clusters_by_windows, are_those_of_the_whole) {
+  auto const g = make(std::size_t{1} << 7, skewed(7, 900));  // vertex 0 has a table of the greatest length
+  for (options const& o : {options{}, options{.objective = algorithms::clustering_objective::map_equation, .levels = 3},
+                           options{.objective = algorithms::clustering_objective::cpm, .resolution = 0.01}}) {
+    auto const clusters = [&](std::size_t room) {
+      protecting_manager manager;
+      manager.limit_arrays(room);
+      algorithms::clusterer<simt_space> c(make_space<simt_space>().managed_by(&manager), small_pool());
+      c.run(g.view(), o);
+      return std::pair(c.result(), manager.allocated());
+    };
+    auto const [want, all] = clusters(protecting_manager::no_limit);
+    for (std::size_t const room : {std::size_t{1}, std::size_t{8000}, std::size_t{1} << 30}) {
+      auto const [found, arrays] = clusters(room);
+      EXPECT_EQ(found.label, want.label);
+      EXPECT_EQ(found.quality, want.quality);
+      if (room == std::size_t{1} << 30)
+        EXPECT_EQ(arrays, all);
+      else
+        EXPECT_LT(arrays, all);
+    }
+  }
+}
 #endif
 
 // The visits that are counted, and the strongest: in descending order of counts, the first visited among equals.
