@@ -264,6 +264,18 @@ class large_buffer {
   /// rate: high for an array of which kernels read pieces many times.
   explicit large_buffer(Space const& space, use_rate rate = use_rate::normal)
       : space_(space), rate_(rate), array_(space) {}
+  large_buffer(large_buffer&& other) noexcept
+      : space_(other.space_),
+        rate_(other.rate_),
+        array_(std::move(other.array_)),
+        range_(std::exchange(other.range_, std::nullopt)) {}
+  large_buffer& operator=(large_buffer&& other) noexcept {
+    std::swap(space_, other.space_);
+    std::swap(rate_, other.rate_);
+    std::swap(array_, other.array_);
+    std::swap(range_, other.range_);
+    return *this;
+  }
 
   [[nodiscard]] T* data() const { return range_ ? reinterpret_cast<T*>(range_->data()) : array_.data(); }
   [[nodiscard]] std::size_t size() const { return range_ ? range_->committed() / sizeof(T) : array_.size(); }

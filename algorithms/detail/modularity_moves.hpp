@@ -43,6 +43,7 @@ class modularity_moves {
         traffic_(space, exec::use_rate::high),
         table_label_(space),
         table_weight_(space),
+        cuts_(space),
         host_tables_(space),
         proposal_(space),
         outside_(space),
@@ -116,29 +117,40 @@ class modularity_moves {
   static constexpr unsigned most_at_once = 4;
   [[nodiscard]] static std::size_t places(std::size_t n, std::uint64_t arcs) { return arcs + arcs / 2 + n + 1; }
 
-  // The tables are accessed at random, so they are on the device.
+  // The tables are accessed at random, so they are on the device. Tables that were made for as many places are kept.
   void reserve_tables(std::size_t n, std::uint64_t wanted) {
     std::uint64_t size = wanted;
     if (space_.manager() != nullptr) {
-      std::uint64_t const room =
-          space_.manager()->room_for_arrays() / 2 / (sizeof(graph::vertex_id) + sizeof(std::uint32_t));
-      size = std::min(wanted, std::max(room, 2 * longest_table(n)));
+      constexpr std::size_t bytes = sizeof(graph::vertex_id) + sizeof(std::uint32_t);
+      std::uint64_t const least = std::min(wanted, 2 * longest_table(n));
+      size = std::min(table_label_.size(), table_weight_.size());
+      if (size < least || wanted > tables_for_)
+        size = std::max(least, std::min<std::uint64_t>(wanted, space_.manager()->room_for_arrays() / 2 / bytes));
+      if (size < wanted) cuts_.reserve(windows_for(n, wanted, size));
     }
-    if (table_weight_.size() >= size) return;
     table_label_.reserve(size);
     table_weight_.reserve(size);
+    tables_for_ = std::max(tables_for_, wanted);
   }
   [[nodiscard]] static std::uint64_t longest_table(std::size_t n) { return places(1, n); }
+  // Places from one window to the next, as a table that begins in a window may end after it.
+  [[nodiscard]] static std::uint64_t step_of_windows(std::size_t n, std::uint64_t size) {
+    return size - longest_table(n);
+  }
+  [[nodiscard]] static std::size_t windows_for(std::size_t n, std::uint64_t all, std::uint64_t size) {
+    return (all - 1) / step_of_windows(n, size) + 1;
+  }
   // As many tables at a time as fit.
   void cut_windows(std::size_t n, std::uint64_t arcs) {
     windows_.assign(1, {0, static_cast<graph::vertex_id>(n), 0});
     std::uint64_t const all = places(n, arcs);
-    if (all <= table_weight_.size()) return;
-    std::uint64_t const begins = table_weight_.size() - longest_table(n);
-    std::size_t const count = (all - 1) / begins + 1;
-    exec::buffer<table_window, Space> cuts(space_, count);
-    exec::for_each(space_, count, cut_tables{offsets_.data(), static_cast<graph::vertex_id>(n), begins, cuts.data()});
-    windows_ = exec::copy_out(space_, cuts.data(), count);
+    std::uint64_t const size = table_weight_.size();
+    if (all <= size) return;
+    std::size_t const count = windows_for(n, all, size);
+    exec::for_each(
+        space_, count,
+        cut_tables{offsets_.data(), static_cast<graph::vertex_id>(n), step_of_windows(n, size), cuts_.data()});
+    windows_ = exec::copy_out(space_, cuts_.data(), count);
   }
   map_objective find_flows(weighted_rows const& rows, graph::vertex_id const* label, move_rules const& rules) {
     std::size_t const n = rows.g.vertices();
@@ -291,6 +303,8 @@ class modularity_moves {
   exec::large_buffer<std::uint64_t, Space> traffic_;
   exec::buffer<graph::vertex_id, Space> table_label_;
   exec::buffer<std::uint32_t, Space> table_weight_;
+  exec::buffer<table_window, Space> cuts_;
+  std::uint64_t tables_for_ = 0;  // places of all rows for which there have been tables
   std::vector<table_window> windows_;
   label_tables<std::uint32_t, Space> host_tables_;
   exec::large_buffer<move_proposal, Space> proposal_;

@@ -120,11 +120,12 @@ struct move_round {
   [[nodiscard]] WYRM_HD std::uint64_t table_begin(graph::vertex_id v) const {
     return table_begin(offsets, v) - window.begin;
   }
-  /// Whether v waits for a later round: hubs are processed in a quarter of the rounds. They have most arcs of a skewed
-  /// graph, are affected by moves in each round, and seldom move themselves.
+  /// Whether v waits for a later round: hubs are processed in one round of four. They have most arcs of a skewed graph,
+  /// are affected by moves in each round, and seldom move themselves.
   [[nodiscard]] WYRM_HD bool is_postponed(graph::vertex_id v) const {
-    constexpr std::uint32_t bits = 0x300;  // others than that of is_source()
-    return (pair_hash(v, number ^ rules.seed) & bits) != 0 && frontier_item::parts(rows.g.degree(v)) > 1;
+    if (((number + pair_hash(v, rules.seed)) & 3) == 0) return false;
+    std::uint64_t const degree = rows.g.degree(v);
+    return degree > frontier_item::part_size && degree * rows.g.vertices() > 4 * rows.g.arcs();
   }
   /// Whether v may propose a move in this round, by steps that use its hash table.
   [[nodiscard]] WYRM_HD bool may_propose(graph::vertex_id v) const {

@@ -16,13 +16,14 @@ inline constexpr std::uint32_t few_values = 16;
 [[nodiscard]] vertex_id* sort_values(vertex_id* values, vertex_id* spare, std::uint32_t n);
 
 /// Writes the n ascending values of `list` and those of `added` to `to`, in ascending order without repetitions. `to`
-/// may be the list. Both have room for a multiple of 4 values, as pages have. n + count must be at most few_values. Bit
-/// k of the result: added[k] was new, i.e. neither in the list nor among the first k. O(count).
+/// may be the list. Both have room for a multiple of 4 values, as pages have; what is after the values in `to` is
+/// undefined. n + count must be at most few_values, and no value may be no_vertex. Bit k of the result: added[k] was
+/// new, i.e. neither in the list nor among the first k. O(count + n).
 std::uint32_t insert_few(vertex_id const* list, std::uint32_t n, vertex_id const* added, std::uint32_t count,
                          vertex_id* to);
 /// Writes the n ascending values of `list` except those of `erased` to `to`, which has room for as many, and may be the
-/// list; room as above. n and count must be at most few_values. Bit k of the result: erased[k] was in the
-/// list, and is not among the first k. O(count).
+/// list; otherwise as above. n and count must be at most few_values. Bit k of the result: erased[k] was in the list,
+/// and is not among the first k. O(count + n).
 std::uint32_t erase_few(vertex_id const* list, std::uint32_t n, vertex_id const* erased, std::uint32_t count,
                         vertex_id* to);
 

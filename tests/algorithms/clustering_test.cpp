@@ -20,6 +20,29 @@ INSTANTIATE_TYPED_TEST_SUITE_P(simt, clustering_test, testing::Types<simt_space>
 #endif
 
 #if WYRM_TEST_SIMT
+class after_failures : public clustering_test<simt_space> {};
+// Whichever request of a larger graph fails, a smaller one can be clustered afterwards.
+TEST_F(after_failures, smaller_graphs_can_be_clustered) {
+  auto const small = make(64, skewed(6, 200));
+  auto const large = make(128, skewed(7, 900));
+  auto const want = run(small).label;
+  bool has_failed = true;
+  for (std::size_t k = 0; has_failed; ++k) {
+    SCOPED_TRACE(k);
+    algorithms::clusterer<simt_space> c(small.space(), small_pool());
+    c.run(small.view());
+    try {
+      exec::injected_failure const one(k);
+      c.run(large.view());
+      has_failed = false;
+    } catch (error const& failed) {
+      EXPECT_EQ(failed.code(), error_code::out_of_memory);
+    }
+    c.run(small.view());
+    EXPECT_EQ(c.result().label, want);
+  }
+}
+
 class clusters_by_windows : public clustering_test<simt_space> {};
 // If there is room for few of the hash tables of rows, vertices move window by window, with the same result.
 TEST_F(clusters_by_windows, are_those_of_the_whole) {
@@ -43,6 +66,22 @@ TEST_F(clusters_by_windows, are_those_of_the_whole) {
       else
         EXPECT_LT(arrays, all);
     }
+  }
+}
+// Reserved tables for some rows are kept, also when there is more room.
+TEST_F(clusters_by_windows, request_no_memory_if_reserved) {
+  auto const g = make(std::size_t{1} << 7, skewed(7, 900));
+  for (std::size_t const room_later : {std::size_t{1}, std::size_t{1} << 30}) {
+    protecting_manager manager;
+    manager.limit_arrays(1);
+    algorithms::clusterer<simt_space> c(make_space<simt_space>().managed_by(&manager), small_pool());
+    c.reserve(g.view(), g.vertices(), g.arcs());
+    manager.limit_arrays(room_later);
+    {
+      exec::injected_failure const none(0);
+      c.run(g.view(), {}, algorithms::clusterer<simt_space>::memory::reserved);
+    }
+    EXPECT_EQ(c.result().label, run(g).label);
   }
 }
 #endif
