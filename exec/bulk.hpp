@@ -22,6 +22,7 @@ namespace wyrm::exec {
 //   sort_pairs      the same for keys that have values: both arrays are permuted, and values of equal keys keep their
 //                   order. `spare_values` is an array of n values. Returns the arrays that contain the result
 //   unique          copies the first of each run of equal keys to `out`; returns the number of runs
+//   run_begins      writes the position of the first key of each run to `out`; n < 2^32
 //   inclusive_sum   out[0] = 0 and out[i + 1] = in[0] + ... + in[i]; out has n + 1 entries
 //   sum             the sum of all values; the order of additions is fixed for a given n and space
 //   reserve         allocates the scratch memory of all other operations except sort_pairs for up to n values, so that
@@ -41,6 +42,7 @@ class host_bulk {
   [[nodiscard]] sorted_pairs sort_pairs(std::uint64_t* keys, std::uint64_t* spare, std::uint32_t* values,
                                         std::uint32_t* spare_values, std::size_t n, unsigned bits);
   [[nodiscard]] std::size_t unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n);
+  void run_begins(std::uint64_t const* in, std::uint32_t* out, std::size_t n);
   void inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n);
   [[nodiscard]] double sum(double const* values, std::size_t n);
   [[nodiscard]] std::uint64_t sum(std::uint64_t const* values, std::size_t n);
@@ -59,6 +61,7 @@ class cuda_bulk {
   [[nodiscard]] sorted_pairs sort_pairs(std::uint64_t* keys, std::uint64_t* spare, std::uint32_t* values,
                                         std::uint32_t* spare_values, std::size_t n, unsigned bits);
   [[nodiscard]] std::size_t unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n);
+  void run_begins(std::uint64_t const* in, std::uint32_t* out, std::size_t n);
   void inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n);
   [[nodiscard]] double sum(double const* values, std::size_t n);
   [[nodiscard]] std::uint64_t sum(std::uint64_t const* values, std::size_t n);

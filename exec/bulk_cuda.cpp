@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <algorithm>
 #include <cub/cub.cuh>
@@ -38,6 +39,10 @@ void checked(F const& f) {
 struct widen {
   __host__ __device__ std::uint64_t operator()(std::uint32_t value) const { return value; }
 };
+struct begins_run {
+  std::uint64_t const* keys;
+  __device__ bool operator()(std::uint32_t i) const { return i == 0 || keys[i] != keys[i - 1]; }
+};
 }  // namespace
 
 template <class Primitive>
@@ -70,6 +75,10 @@ void cuda_bulk::reserve(std::size_t n) {
     return cub::DeviceRadixSort::SortKeys(nullptr, bytes, both, n, 0, 64, stream);
   });
   need([&](std::size_t& bytes) { return cub::DeviceSelect::Unique(nullptr, bytes, none, none, none, n, stream); });
+  need([&](std::size_t& bytes) {
+    return cub::DeviceSelect::If(nullptr, bytes, thrust::counting_iterator<std::uint32_t>(0),
+                                 static_cast<std::uint32_t*>(nullptr), none, n, begins_run{none}, stream);
+  });
   need([&](std::size_t& bytes) {
     return cub::DeviceScan::InclusiveSum(nullptr, bytes, thrust::make_transform_iterator(narrow, widen{}), none, n,
                                          stream);
@@ -105,6 +114,13 @@ std::size_t cuda_bulk::unique(std::uint64_t const* in, std::uint64_t* out, std::
     return cub::DeviceSelect::Unique(scratch, bytes, in, out, result_.data(), n, space_.stream());
   });
   return read(space_, result_.data());
+}
+
+void cuda_bulk::run_begins(std::uint64_t const* in, std::uint32_t* out, std::size_t n) {
+  call([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceSelect::If(scratch, bytes, thrust::counting_iterator<std::uint32_t>(0), out, result_.data(), n,
+                                 begins_run{in}, space_.stream());
+  });
 }
 
 void cuda_bulk::inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <thrust/copy.h>
+#include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/scan.h>
 #include <thrust/sort.h>
@@ -27,6 +29,10 @@ constexpr auto& policy = thrust::cpp::par;
 struct widen {
   std::uint64_t operator()(std::uint32_t value) const { return value; }
 };
+struct begins_run {
+  std::uint64_t const* keys;
+  bool operator()(std::uint32_t i) const { return i == 0 || keys[i] != keys[i - 1]; }
+};
 }  // namespace
 
 std::uint64_t* host_bulk::sort(std::uint64_t* keys, std::uint64_t*, std::size_t n, unsigned) {
@@ -45,6 +51,12 @@ sorted_pairs host_bulk::sort_pairs(std::uint64_t* keys, std::uint64_t*, std::uin
 std::size_t host_bulk::unique(std::uint64_t const* in, std::uint64_t* out, std::size_t n) {
   host_space::guard const current(space_);
   return static_cast<std::size_t>(thrust::unique_copy(policy, in, in + n, out) - out);
+}
+
+void host_bulk::run_begins(std::uint64_t const* in, std::uint32_t* out, std::size_t n) {
+  host_space::guard const current(space_);
+  thrust::counting_iterator<std::uint32_t> const first(0);
+  thrust::copy_if(policy, first, first + static_cast<std::ptrdiff_t>(n), out, begins_run{in});
 }
 
 void host_bulk::inclusive_sum(std::uint32_t const* in, std::uint64_t* out, std::size_t n) {

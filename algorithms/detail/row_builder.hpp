@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds symmetric rows. Keys (row, column) of all arcs are sorted; then weights are added at the position of their
-// key, so the result does not depend on the order of additions. On a host, rows of labels are built without sorting all
-// arcs (coarsen_on_host.hpp).
+// key, or, if all are 1, equal keys are counted, so the result does not depend on the order of additions. On a host,
+// rows of labels are built without sorting all arcs (coarsen_on_host.hpp).
 #pragma once
 
 #include <algorithm>
@@ -59,8 +59,12 @@ class row_builder {
   /// The graph of labels; labels are less than n.
   void coarsen(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, built_rows<Space>& to) {
     if constexpr (exec::has_tiles<Space>) {
-      build(from, labels, n, from.g.arcs(), to);
-      to.add(from, list_.view(), offsets_.data(), nullptr, labels);
+      bool const is_weighted = from.weights != nullptr;
+      build(from, labels, n, from.g.arcs(), to, !is_weighted);
+      if (is_weighted)
+        to.add(from, list_.view(), offsets_.data(), nullptr, labels);
+      else if (from.loop > 1)
+        to.add_loops(from, labels);
     } else {
       host_coarsening_.run(from, labels, n, to);
     }
@@ -76,7 +80,7 @@ class row_builder {
     spare_.reserve(entries);
   }
   void build(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, std::uint64_t entries,
-             built_rows<Space>& to) {
+             built_rows<Space>& to, bool counts = false) {
     auto const id_bits = std::max(1u, static_cast<unsigned>(std::bit_width(n - 1)));
     reserve_keys(from.g.vertices(), entries);
     list_.fill(from.g);
@@ -84,7 +88,8 @@ class row_builder {
     for_each_item<8>(space_, list_.view(), write_keys{from, offsets_.data(), labels, id_bits, keys_.data()});
     std::uint64_t* const sorted = bulk_.sort(keys_.data(), spare_.data(), entries, 2 * id_bits);
     std::uint64_t* const distinct = sorted == keys_.data() ? spare_.data() : keys_.data();
-    to.build(n, distinct, bulk_.unique(sorted, distinct, entries), id_bits);
+    std::size_t const arcs = bulk_.unique(sorted, distinct, entries);
+    to.build(n, distinct, arcs, id_bits, bulk_, counts ? sorted : nullptr, entries);
   }
 
   Space space_;

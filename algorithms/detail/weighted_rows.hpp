@@ -105,6 +105,33 @@ struct write_targets {
   }
 };
 
+/// One thread per key: how often it occurs among all `n`, of which those that are equal are adjacent.
+struct count_keys {
+  std::uint32_t const* begins;  // of each key
+  std::size_t keys;
+  std::uint32_t n;
+  std::uint32_t* counts;
+  WYRM_HD void operator()(std::size_t i) const { counts[i] = (i + 1 < keys ? begins[i + 1] : n) - begins[i]; }
+};
+
+/// One thread per vertex: a self-loop of an unweighted graph counts as often as `rows.loop` says, and was counted once.
+struct add_loops {
+  weighted_rows rows;
+  graph::vertex_id const* labels;
+  graph::packed_record const* built;
+  graph::vertex_id const* targets;
+  std::uint32_t* weights;
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    graph::neighbour_list const row = rows.g.neighbours(v);
+    std::uint32_t const at = graph::lower_bound(row.data, row.size, v);
+    if (at == row.size || row[at] != v) return;
+    graph::vertex_record const r = built[labels[v]];
+    std::uint32_t const own = graph::lower_bound(r.page, r.degree, labels[v]);
+    exec::atomic_ref<std::uint32_t>(weights[(r.page - targets) + own]).fetch_add(rows.loop - 1, exec::relaxed);
+  }
+};
+
 /// One tile per item: adds the weights of its row to those of built rows. Weights within a label are added up first,
 /// because most are.
 struct add_weights {
@@ -260,12 +287,20 @@ class built_rows {
     weights_.reserve(arcs);
   }
 
-  /// Builds rows of n vertices from distinct keys in ascending order; all weights are 0.
-  void build(graph::vertex_id n, std::uint64_t const* keys, std::size_t arcs, unsigned id_bits) {
+  /// Builds rows of n vertices from distinct keys in ascending order; all weights are 0, or how often each key occurs
+  /// in `sorted`, which has `all` keys.
+  template <class Bulk>
+  void build(graph::vertex_id n, std::uint64_t const* keys, std::size_t arcs, unsigned id_bits,
+             [[maybe_unused]] Bulk& bulk, std::uint64_t const* sorted, std::size_t all) {
     vertices_ = n;
     arcs_ = arcs;
     reserve(n, arcs);
-    space_.fill(weights_.data(), 0, arcs * sizeof(std::uint32_t));
+    if (sorted == nullptr) {
+      space_.fill(weights_.data(), 0, arcs * sizeof(std::uint32_t));
+    } else {
+      bulk.run_begins(sorted, targets_.data(), all);
+      exec::for_each(space_, arcs, count_keys{targets_.data(), arcs, static_cast<std::uint32_t>(all), weights_.data()});
+    }
     exec::for_each(space_, n + std::size_t{1},
                    cut_rows{keys, static_cast<std::uint32_t>(arcs), id_bits, n, offsets_.data(), targets_.data(),
                             records_.data()});
@@ -277,6 +312,10 @@ class built_rows {
     for_each_item<8>(
         space_, all,
         add_weights{from, offsets, integer_weights, labels, records_.data(), targets_.data(), weights_.data()});
+  }
+  void add_loops(weighted_rows const& from, graph::vertex_id const* labels) {
+    exec::for_each(space_, from.g.vertices(),
+                   detail::add_loops{from, labels, records_.data(), targets_.data(), weights_.data()});
   }
   /// Sets the weights of self-loops to 0.
   void drop_loops() {

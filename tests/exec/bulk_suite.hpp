@@ -96,6 +96,12 @@ TYPED_TEST_P(bulk, unique) {
     exec::buffer<std::uint64_t, TypeParam> const out(space, keys.size() + 1);
     std::size_t const n = primitives.unique(in.data(), out.data(), keys.size());
     EXPECT_EQ(exec::copy_out(space, in.data(), keys.size()), keys);  // the input is unchanged
+    std::vector<std::uint32_t> begins;
+    for (std::uint32_t i = 0; i < keys.size(); ++i)
+      if (i == 0 || keys[i] != keys[i - 1]) begins.push_back(i);
+    exec::buffer<std::uint32_t, TypeParam> const first(space, keys.size() + 1);
+    primitives.run_begins(in.data(), first.data(), keys.size());
+    EXPECT_EQ(exec::copy_out(space, first.data(), begins.size()), begins);
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     ASSERT_EQ(n, keys.size());
     EXPECT_EQ(exec::copy_out(space, out.data(), n), keys);
