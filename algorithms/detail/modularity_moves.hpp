@@ -60,7 +60,12 @@ class modularity_moves {
   std::uint64_t prepare(weighted_rows const& rows) {
     std::size_t const n = rows.g.vertices();
     reserve(n, rows.g.arcs());
-    if constexpr (exec::has_tiles<Space>) offsets_.find(rows.g);
+    if constexpr (exec::has_tiles<Space>) {
+      offsets_.find(rows.g);
+      space_.fill(result_.data(), 0, result_.bytes());
+      exec::for_each(space_, n, find_hubs{rows.g, result_.data()});
+      has_hubs_ = exec::read(space_, &result_.data()->has_hubs) != 0;
+    }
     space_.fill(degree_.data(), 0, n * sizeof(std::uint64_t));
     now().fill(rows.g);
     for_each_item<8>(space_, now().view(), add_up_rows{rows, degree_.data()});
@@ -250,16 +255,21 @@ class modularity_moves {
   std::uint32_t round(move_round const& r, Objective& objective, std::uint32_t items) {
     frontier const from = now().view();
     vertex_list<Space>& next = lists_[(turn_ + 1) % 2];
-    for_each_item<32>(space_, from, begin_round{r, from});
     if constexpr (exec::has_tiles<Space>) {
+      if (has_hubs_) for_each_item<32>(space_, from, begin_round{r, from});
       for (table_window const& window : windows_) {
         move_round of_window = r;
         of_window.window = window;
-        for_each(r, from, items, gather_links{of_window});
-        for_each(r, from, items, find_gains<Objective>{of_window, objective});
-        for_each(r, from, items, find_targets<Objective>{of_window, objective});
+        if (has_hubs_) {
+          for_each(r, from, items, gather_links{of_window});
+          for_each(r, from, items, find_gains<Objective>{of_window, objective});
+          for_each(r, from, items, find_targets<Objective>{of_window, objective});
+        } else {
+          for_each(r, from, items, propose_move<Objective>{of_window, objective, from});
+        }
       }
     } else {
+      for_each_item<32>(space_, from, begin_round{r, from});
       for_each_item<8>(space_, from, propose_on_host<Objective>{r, objective, host_tables_.view()});
     }
     for_each_item<32>(space_, from, gather_traffic{r});
@@ -316,6 +326,7 @@ class modularity_moves {
   exec::large_buffer<std::uint64_t, Space> saved_books_;
   exec::large_buffer<std::uint32_t, Space> book_marks_;
   exec::buffer<round_result, Space> result_;
+  bool has_hubs_ = false;  // on a device: whether a row has several parts
   vertex_list<Space> lists_[2];
 };
 

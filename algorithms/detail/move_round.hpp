@@ -50,7 +50,8 @@ struct move_proposal {
 struct round_result {
   std::uint64_t exits;
   std::uint64_t cost;
-  std::uint32_t moved;  // number of vertices
+  std::uint32_t moved;     // number of vertices
+  std::uint32_t has_hubs;  // set by find_hubs, before all rounds
 };
 
 /// The objective of a run of rounds, and the moves that it may make.
@@ -120,6 +121,7 @@ struct move_round {
   [[nodiscard]] WYRM_HD std::uint64_t table_begin(graph::vertex_id v) const {
     return table_begin(offsets, v) - window.begin;
   }
+  [[nodiscard]] WYRM_HD bool is_in_window(graph::vertex_id v) const { return v >= window.first && v < window.last; }
   /// Whether v waits for a later round: hubs are processed in one round of four. They have most arcs of a skewed graph,
   /// are affected by moves in each round, and seldom move themselves.
   [[nodiscard]] WYRM_HD bool is_postponed(graph::vertex_id v) const {
@@ -129,7 +131,12 @@ struct move_round {
   }
   /// Whether v may propose a move in this round, by steps that use its hash table.
   [[nodiscard]] WYRM_HD bool may_propose(graph::vertex_id v) const {
-    return v >= window.first && v < window.last && is_source(label[v]) && may_leave(v) && !is_postponed(v);
+    return is_in_window(v) && is_source(label[v]) && may_leave(v) && !is_postponed(v);
+  }
+  /// The proposal of v before it looks for a move.
+  [[nodiscard]] WYRM_HD move_proposal no_proposal(graph::vertex_id v) const {
+    bool const waits = !is_source(label[v]) || is_postponed(v);
+    return {0, no_label, 0, may_leave(v) && waits ? 1u : 0u, proposal[v].refused};
   }
   [[nodiscard]] WYRM_HD std::uint32_t table_size(graph::vertex_id v) const {
     return static_cast<std::uint32_t>(table_begin(v + 1) - table_begin(v));
@@ -138,6 +145,17 @@ struct move_round {
   [[nodiscard]] WYRM_HD vote_table<std::uint32_t> table(graph::vertex_id v) const {
     std::uint64_t const begin = table_begin(v);
     return {table_label + begin, table_weight + begin, table_size(v)};
+  }
+  /// Adds the weights of the arcs of an item to the table of its vertex. Returns that of the arcs to its own community,
+  /// in every lane; collective. is_alone: no other tile uses the table at the same time.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD std::uint32_t gather_links(Tile const& t, frontier_item const& item, bool is_alone) const {
+    graph::vertex_id const v = item.vertex;
+    graph::neighbour_list const part = item.part_of(rows.g.neighbours(v));
+    return table(v).gather(t, 0, part.size, label[v], is_alone, [&](std::uint32_t i) {
+      if (part[i] == v || !may_meet(v, part[i])) return candidate<std::uint32_t>{};
+      return candidate<std::uint32_t>{rows.weight(part.data + i), label[part[i]]};
+    });
   }
   /// The part of the hash table that belongs to an item.
   struct range {
@@ -182,29 +200,65 @@ struct begin_round {
   template <class Tile>
   WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
     if (item == nullptr || item->part != 0) return;
-    move_proposal& w = r.proposal[item->vertex];
-    bool const waits = !r.is_source(r.label[item->vertex]) || r.is_postponed(item->vertex);
-    w = {0, move_round::no_label, 0, r.may_leave(item->vertex) && waits ? 1u : 0u, w.refused};
+    r.proposal[item->vertex] = r.no_proposal(item->vertex);
     from.clear_mark(item->vertex);
   }
 };
 
-/// One tile per item: sums the weights of arcs to each neighbouring community in a hash table. On a host
-/// propose_on_host does the work of this step and the next two, by the same rules.
+/// If each row is one item. One tile per item: begins the round, sums the weights of arcs to each neighbouring
+/// community in the hash table, finds the smallest label with the greatest gain, and empties the table. On a host
+/// propose_on_host proposes moves, by the same rules.
+template <class Objective>
+struct propose_move {
+  move_round r;
+  Objective objective;
+  frontier from;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    graph::vertex_id const v = item->vertex;
+    if (!r.is_in_window(v)) return;
+    bool const proposes = r.may_propose(v);
+    std::uint32_t const own = proposes ? r.gather_links(t, *item, true) : 0;
+    if (t.rank() == 0) {
+      move_proposal w = r.no_proposal(v);
+      w.own = own;
+      r.proposal[v] = w;
+      from.clear_mark(v);
+    }
+    if (!proposes) return;
+    t.sync();
+    candidate<std::uint64_t> best;
+    bool waits = false;
+    auto const moves = objective.from(r, v);
+    r.template for_each_community<true>(t, *item, [&](graph::vertex_id to, std::uint32_t weight) {
+      std::int64_t const gain = moves.gain(to, weight);
+      if (gain <= 0 || !r.may_enter(to)) return;
+      if (r.is_source(to))
+        waits = true;
+      else
+        best.consider({static_cast<std::uint64_t>(gain), to});
+    });
+    best = best_of(t, best);
+    waits = t.any(waits);
+    if (t.rank() != 0) return;
+    if (waits) r.proposal[v].waits = 1;
+    if (best.votes == 0) return;
+    r.proposal[v].gain = best.votes;
+    r.proposal[v].to = best.label;
+  }
+};
+
+// The same after begin_round in three steps, if rows have several parts.
+
+/// One tile per item: sums the weights of arcs to each neighbouring community in the hash table.
 struct gather_links {
   move_round r;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item->vertex;
-    graph::vertex_id const home = r.label[v];
     if (!r.may_propose(v)) return;
-    graph::neighbour_list const all = r.rows.g.neighbours(v);
-    graph::neighbour_list const part = item->part_of(all);
-    std::uint32_t const own =
-        r.table(v).gather(t, 0, part.size, home, frontier_item::parts(all.size) == 1, [&](std::uint32_t i) {
-          if (part[i] == v || !r.may_meet(v, part[i])) return candidate<std::uint32_t>{};
-          return candidate<std::uint32_t>{r.rows.weight(part.data + i), r.label[part[i]]};
-        });
+    bool const is_alone = frontier_item::parts(r.rows.g.degree(v)) == 1;
+    std::uint32_t const own = r.gather_links(t, *item, is_alone);
     if (t.rank() == 0 && own > 0) exec::atomic_ref<std::uint32_t>(r.proposal[v].own).fetch_add(own, exec::relaxed);
   }
 };
@@ -381,6 +435,16 @@ struct cut_tables {
       }
     }
     return first;
+  }
+};
+
+/// One thread per vertex.
+struct find_hubs {
+  graph::graph_view g;
+  round_result* result;
+  WYRM_HD void operator()(std::size_t v) const {
+    if (frontier_item::parts(g.degree(static_cast<graph::vertex_id>(v))) > 1)
+      exec::atomic_ref<std::uint32_t>(result->has_hubs).store(1, exec::relaxed);
   }
 };
 
