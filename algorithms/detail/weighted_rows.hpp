@@ -105,6 +105,14 @@ struct write_targets {
   }
 };
 
+/// Where an entry of built rows is among all entries: `to` in the row of `from`, which contains it.
+[[nodiscard]] WYRM_HD inline std::size_t entry_position(graph::packed_record const* built,
+                                                        graph::vertex_id const* targets, graph::vertex_id from,
+                                                        graph::vertex_id to) {
+  graph::vertex_record const row = built[from];
+  return static_cast<std::size_t>(row.page - targets) + graph::lower_bound(row.page, row.degree, to);
+}
+
 /// One thread per key: how often it occurs among all `n`, of which those that are equal are adjacent.
 struct count_keys {
   std::uint32_t const* begins;  // of each key
@@ -123,12 +131,9 @@ struct add_loops {
   std::uint32_t* weights;
   WYRM_HD void operator()(std::size_t i) const {
     auto const v = static_cast<graph::vertex_id>(i);
-    graph::neighbour_list const row = rows.g.neighbours(v);
-    std::uint32_t const at = graph::lower_bound(row.data, row.size, v);
-    if (at == row.size || row[at] != v) return;
-    graph::vertex_record const r = built[labels[v]];
-    std::uint32_t const own = graph::lower_bound(r.page, r.degree, labels[v]);
-    exec::atomic_ref<std::uint32_t>(weights[(r.page - targets) + own]).fetch_add(rows.loop - 1, exec::relaxed);
+    if (!graph::contains(rows.g.neighbours(v), v)) return;
+    exec::atomic_ref<std::uint32_t>(weights[entry_position(built, targets, labels[v], labels[v])])
+        .fetch_add(rows.loop - 1, exec::relaxed);
   }
 };
 
@@ -170,9 +175,7 @@ struct add_weights {
 
  private:
   WYRM_HD void add(graph::vertex_id from, graph::vertex_id to, std::uint32_t w) const {
-    graph::vertex_record const r = built[from];
-    std::uint32_t const at = graph::lower_bound(r.page, r.degree, to);
-    exec::atomic_ref<std::uint32_t>(weights[(r.page - targets) + at]).fetch_add(w, exec::relaxed);
+    exec::atomic_ref<std::uint32_t>(weights[entry_position(built, targets, from, to)]).fetch_add(w, exec::relaxed);
   }
 };
 
@@ -191,9 +194,7 @@ struct write_arcs {
     graph::neighbour_list const part = item->part_of(row);
     std::uint64_t const first = offsets[v] + static_cast<std::uint64_t>(part.data - row.data);
     for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) {
-      graph::vertex_record const r = built[part[i]];
-      arcs[(r.page - targets) + graph::lower_bound(r.page, r.degree, v)] =
-          integer_weights == nullptr ? 1 : integer_weights[first + i];
+      arcs[entry_position(built, targets, part[i], v)] = integer_weights == nullptr ? 1 : integer_weights[first + i];
     }
   }
 };
@@ -290,8 +291,8 @@ class built_rows {
   /// Builds rows of n vertices from distinct keys in ascending order; all weights are 0, or how often each key occurs
   /// in `sorted`, which has `all` keys.
   template <class Bulk>
-  void build(graph::vertex_id n, std::uint64_t const* keys, std::size_t arcs, unsigned id_bits,
-             [[maybe_unused]] Bulk& bulk, std::uint64_t const* sorted, std::size_t all) {
+  void build(graph::vertex_id n, std::uint64_t const* keys, std::size_t arcs, unsigned id_bits, Bulk& bulk,
+             std::uint64_t const* sorted, std::size_t all) {
     vertices_ = n;
     arcs_ = arcs;
     reserve(n, arcs);

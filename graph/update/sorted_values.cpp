@@ -165,48 +165,41 @@ class few {
   std::uint32_t n_;
 };
 
-template <unsigned Vectors>
-std::uint32_t insert_into(vertex_id const* list, std::uint32_t n, vertex_id const* added, std::uint32_t count,
-                          vertex_id* to) {
+template <update_kind Op, unsigned Vectors>
+std::uint32_t change(vertex_id const* list, std::uint32_t n, vertex_id const* values, std::uint32_t count,
+                     vertex_id* to) {
+  constexpr bool inserts = Op == update_kind::insert;
   few<Vectors> all(list, n);
   std::uint32_t changed = 0;
   for (std::uint32_t k = 0; k < count; ++k) {
-    if (all.contains(added[k])) continue;
-    all.insert(added[k]);
+    if (all.contains(values[k]) == inserts) continue;
+    if constexpr (inserts)
+      all.insert(values[k]);
+    else
+      all.erase(values[k]);
     changed |= 1u << k;
   }
   if (changed != 0 || to != list) all.store(to);
   return changed;
 }
-template <unsigned Vectors>
-std::uint32_t erase_from(vertex_id const* list, std::uint32_t n, vertex_id const* erased, std::uint32_t count,
-                         vertex_id* to) {
-  few<Vectors> all(list, n);
-  std::uint32_t changed = 0;
-  for (std::uint32_t k = 0; k < count; ++k) {
-    if (!all.contains(erased[k])) continue;
-    all.erase(erased[k]);
-    changed |= 1u << k;
-  }
-  if (changed != 0 || to != list) all.store(to);
-  return changed;
+/// most: of values in the list, at any time.
+template <update_kind Op>
+std::uint32_t change_few(std::uint32_t most, vertex_id const* list, std::uint32_t n, vertex_id const* values,
+                         std::uint32_t count, vertex_id* to) {
+  return (most <= lanes       ? change<Op, 1>
+          : most <= 2 * lanes ? change<Op, 2>
+          : most <= 3 * lanes ? change<Op, 3>
+                              : change<Op, 4>)(list, n, values, count, to);
 }
 }  // namespace
 
 std::uint32_t insert_few(vertex_id const* list, std::uint32_t n, vertex_id const* added, std::uint32_t count,
                          vertex_id* to) {
-  std::uint32_t const most = n + count;
-  return (most <= lanes       ? insert_into<1>
-          : most <= 2 * lanes ? insert_into<2>
-          : most <= 3 * lanes ? insert_into<3>
-                              : insert_into<4>)(list, n, added, count, to);
+  return change_few<update_kind::insert>(n + count, list, n, added, count, to);
 }
 std::uint32_t erase_few(vertex_id const* list, std::uint32_t n, vertex_id const* erased, std::uint32_t count,
                         vertex_id* to) {
-  return (n <= lanes       ? erase_from<1>
-          : n <= 2 * lanes ? erase_from<2>
-          : n <= 3 * lanes ? erase_from<3>
-                           : erase_from<4>)(list, n, erased, count, to);
+  return change_few<update_kind::erase>(n, list, n, erased, count, to);
 }
 
 }  // namespace in_fours
