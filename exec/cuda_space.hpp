@@ -158,6 +158,10 @@ class cuda_space {
   template <unsigned W, class T, class F>
   void run_tiles_with_table(std::integral_constant<unsigned, W>, std::size_t n, T const* values, std::size_t count,
                             F const& f) const;
+  /// As run_tiles, with Bytes bytes of shared memory for each tile, which f gets as a third argument.
+  template <unsigned W, std::size_t Bytes, class F>
+  void run_tiles_with_memory(std::integral_constant<unsigned, W>, std::integral_constant<std::size_t, Bytes>,
+                             std::size_t n, F const& f) const;
   template <unsigned W>
   [[nodiscard]] std::size_t team_tiles(std::integral_constant<unsigned, W>) const;
   template <unsigned W, class F>
@@ -257,6 +261,19 @@ __global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
   constexpr unsigned tiles = block_threads / W;
   std::size_t const step = std::size_t{gridDim.x} * tiles;
   for (std::size_t i = std::size_t{blockIdx.x} * tiles + threadIdx.x / W; i < n; i += step) f(warp_tile<W, true>{}, i);
+}
+
+template <unsigned W, std::size_t Bytes, class F>
+__global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
+    for_each_tile_with_memory_kernel(std::size_t n, __grid_constant__ F const f) {
+  constexpr unsigned tiles = block_threads / W;
+  __shared__ uint4 memory[tiles][Bytes / sizeof(uint4)];
+  begin_kernel();
+  std::size_t const step = std::size_t{gridDim.x} * tiles;
+  for (std::size_t i = std::size_t{blockIdx.x} * tiles + threadIdx.x / W; i < n; i += step) {
+    f(warp_tile<W, true>{}, i, reinterpret_cast<std::byte*>(memory[threadIdx.x / W]));
+    warp_tile<W, true>{}.sync();
+  }
 }
 
 inline constexpr unsigned table_block_threads = 1024;
@@ -401,6 +418,13 @@ template <unsigned W, class F>
 void cuda_space::run_tiles(std::integral_constant<unsigned, W>, std::size_t n, F const& f) const {
   guard const current(*this);
   check_launch(detail::launch(stream(), detail::for_each_tile_kernel<W, F>, n, detail::block_threads / W, f));
+}
+template <unsigned W, std::size_t Bytes, class F>
+void cuda_space::run_tiles_with_memory(std::integral_constant<unsigned, W>, std::integral_constant<std::size_t, Bytes>,
+                                       std::size_t n, F const& f) const {
+  guard const current(*this);
+  check_launch(
+      detail::launch(stream(), detail::for_each_tile_with_memory_kernel<W, Bytes, F>, n, detail::block_threads / W, f));
 }
 template <unsigned W, class T, class F>
 void cuda_space::run_tiles_with_table(std::integral_constant<unsigned, W>, std::size_t n, T const* values,

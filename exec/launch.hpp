@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches: for_each, for_each_tile, for_each_tile_with_table, and for_team; and the adapter for_each_lane. Work is
-// a functor (it cannot be a lambda under nvcc), which is called once for each index, in any order and concurrently.
+// The launches: for_each, for_each_tile, the same with a table or with memory for each tile, and for_team; and the
+// adapter for_each_lane. Work is a functor (it cannot be a lambda under nvcc), which is called once for each index, in
+// any order and concurrently.
 // Launches are asynchronous where the space is asynchronous. Launches and copies on the same space execute in the order
 // of their calls.
 #pragma once
@@ -91,6 +92,33 @@ void for_each_tile_with_table(Space const& space, std::size_t n, T const* values
     space.run_tiles_with_table(std::integral_constant<unsigned, W>{}, n, values, count, f);
   else
     for_each_tile<W>(space, n, detail::with_table<T, F>{values, f});
+}
+
+namespace detail {
+template <std::size_t Bytes, class F>
+struct with_memory {
+  static constexpr std::size_t grain = grain_of<F>();
+  F f;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i) const {
+    alignas(16) std::byte memory[Bytes];
+    f(t, i, memory);
+  }
+};
+}  // namespace detail
+
+/// Calls f(tile, i, memory) for each i in [0, n), by all lanes of a tile of W lanes. `memory` points to Bytes bytes,
+/// aligned to 16, which only these lanes use during the call; they are not initialised. On a device they are in the
+/// shared memory of a block of 256 threads, which has at most 48 KiB.
+template <unsigned W, std::size_t Bytes, class Space, class F>
+void for_each_tile_with_memory(Space const& space, std::size_t n, F const& f) {
+  static_assert(Bytes > 0 && Bytes % 16 == 0);
+  if (n == 0) return;
+  if constexpr (has_tiles<Space>)
+    space.run_tiles_with_memory(std::integral_constant<unsigned, W>{}, std::integral_constant<std::size_t, Bytes>{}, n,
+                                f);
+  else
+    for_each_tile<W>(space, n, detail::with_memory<Bytes, F>{f});
 }
 
 /// The number of tiles of W lanes in a team of the space; 0 on a device that is too small for teams.

@@ -74,6 +74,18 @@ struct frontier {
     first = t.shfl(first, 0) + below;
     for (std::uint32_t p = 0; p < parts; ++p) items[first + p] = {v, p};
   }
+  /// Appends the item of each lane that has one; collective.
+  template <class Tile>
+  WYRM_HD void append_item(Tile const& t, frontier_item const& item, bool has) const {
+    std::uint32_t const who = t.ballot(has);
+    if (who == 0) return;
+    std::uint32_t first = 0;
+    if (t.rank() == 0)
+      first = exec::atomic_ref<std::uint32_t>(*size).fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(who)),
+                                                               exec::relaxed);
+    first = t.shfl(first, 0);
+    if (has) items[first + static_cast<std::uint32_t>(cuda::std::popcount(who & ((1u << t.rank()) - 1)))] = item;
+  }
   /// Marks v; returns whether it was not marked. For kernels that clear no mark of this frontier: a mark that is set
   /// stays set, so a plain load, which costs a core less than a locked operation, is enough to see it.
   [[nodiscard]] WYRM_HD bool mark(graph::vertex_id v) const {
@@ -208,12 +220,13 @@ WYRM_HD void for_each_in_share(frontier_item const* items, std::size_t n, std::s
 /// A loop of a fixed number of tiles over a frontier, with a tile or a lane per item.
 template <bool TilePerItem, class F>
 struct over_items {
+  static constexpr unsigned resident_blocks = exec::resident_blocks_of<F>();
   frontier_item const* items;
   std::uint32_t const* size;
   std::size_t tiles;
   F f;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
+  template <class Tile, class... Memory>
+  WYRM_HD void operator()(Tile const& t, std::size_t tile, Memory... memory) const {
     std::size_t const n = *size;
     if constexpr (requires { f.start(); })
       if (tile == 0 && t.rank() == 0) f.start();
@@ -222,7 +235,10 @@ struct over_items {
         for_each_in_share(items, n, tile, tiles, f, [&](std::size_t i) { call(items + i); });
       });
     } else if constexpr (TilePerItem) {
-      for (std::size_t i = tile; i < n; i += tiles) with_own(t, f, [&](auto const& call) { call(items + i); });
+      for (std::size_t i = tile; i < n; i += tiles) {
+        with_own(t, f, [&](auto const& call) { call(items + i, memory...); });
+        if constexpr (sizeof...(Memory) > 0) t.sync();
+      }
     } else {
       for (std::size_t i = tile * Tile::size(); i < n; i += tiles * Tile::size())
         with_own(t, f, [&](auto const& call) { call(i + t.rank() < n ? items + i + t.rank() : nullptr); });
@@ -247,6 +263,15 @@ void for_each_item_wide(Space const& space, frontier const& from, F const& f) {
   constexpr std::size_t lanes = Space::template tile_size<32>;
   std::size_t const tiles = space.lanes_for(from.size) / lanes + 1;
   exec::for_each_tile<32>(space, tiles, over_items<true, F>{from.items, from.size, tiles, f});
+}
+
+/// Calls f(tile, item, memory) with W lanes per item, of a space with tiles, and memory of the tile; see
+/// exec::for_each_tile_with_memory().
+template <unsigned W, std::size_t Bytes, class Space, class F>
+void for_each_item_with_memory(Space const& space, frontier const& from, F const& f) {
+  static_assert(exec::has_tiles<Space>);
+  std::size_t const tiles = space.lanes_for(from.size) / W + 1;
+  exec::for_each_tile_with_memory<W, Bytes>(space, tiles, over_items<true, F>{from.items, from.size, tiles, f});
 }
 
 /// A team has fewer lanes than a device, but a launch takes the time of two rounds; and the part of a team has fewer

@@ -20,30 +20,28 @@
 #include "../../graph/view.hpp"
 #include "exit_flows.hpp"
 #include "frontier.hpp"
+#include "hub_tables.hpp"
 #include "move_round.hpp"
 #include "objectives.hpp"
+#include "propose_move.hpp"
 #include "propose_on_host.hpp"
 #include "thread_tables.hpp"
 #include "weighted_rows.hpp"
 
 namespace wyrm::algorithms::detail {
 
-/// Owns the memory of rounds: 12 bytes per arc for hash tables (on a host 8 bytes per vertex for each thread), 1/16
-/// byte per arc for lists, about 90 per vertex, for the map equation 120. If a memory manager has less room, there are
-/// hash tables for a window of vertices at a time, with at least 24 bytes per vertex.
+/// Owns the memory of rounds: that of hub_tables (on a host 8 bytes per vertex for each thread), 3/32 byte per arc for
+/// lists, about 80 per vertex, for the map equation 110.
 template <class Space>
 class modularity_moves {
  public:
   explicit modularity_moves(Space const& space)
       : space_(space),
         bulk_(space),
-        offsets_(space),
+        tables_(space),
         degree_(space),
         volume_(space, exec::use_rate::high),
         traffic_(space, exec::use_rate::high),
-        table_label_(space),
-        table_weight_(space),
-        cuts_(space),
         host_tables_(space),
         proposal_(space),
         outside_(space),
@@ -54,36 +52,24 @@ class modularity_moves {
         saved_books_(space),
         book_marks_(space),
         result_(space, 1),
-        lists_{vertex_list<Space>(space), vertex_list<Space>(space)} {}
+        lists_{vertex_list<Space>(space, exec::use_rate::high), vertex_list<Space>(space, exec::use_rate::high)},
+        chosen_(space, exec::use_rate::high),
+        counters_(space, 4) {}
 
   /// Prepares rounds on rows, and lists all rows that are not empty in now(). Returns the sum of all degrees.
   std::uint64_t prepare(weighted_rows const& rows) {
     std::size_t const n = rows.g.vertices();
-    reserve(n, rows.g.arcs());
-    if constexpr (exec::has_tiles<Space>) {
-      offsets_.find(rows.g);
-      space_.fill(result_.data(), 0, result_.bytes());
-      exec::for_each(space_, n, find_hubs{rows.g, result_.data()});
-      has_hubs_ = exec::read(space_, &result_.data()->has_hubs) != 0;
-    }
+    reserve_lists(n, rows.g.arcs());
+    if constexpr (exec::has_tiles<Space>) kinds_ = tables_.prepare(rows.g);
     space_.fill(degree_.data(), 0, n * sizeof(std::uint64_t));
     now().fill(rows.g);
     for_each_item<8>(space_, now().view(), add_up_rows{rows, degree_.data()});
     return total_ = bulk_.sum(degree_.data(), n);
   }
+  /// Requests the memory for any graph with n vertices and this many arcs.
   void reserve(std::size_t n, std::uint64_t arcs) {
-    bulk_.reserve(n);
-    degree_.reserve(n);
-    volume_.reserve(n);
-    traffic_.reserve(n);
-    proposal_.reserve(n);
-    if constexpr (exec::has_tiles<Space>) {
-      offsets_.reserve(n);
-      reserve_tables(n, places(n, arcs));
-    } else {
-      host_tables_.reserve(n, arcs);
-    }
-    for (vertex_list<Space>& list : lists_) list.reserve(n, arcs);
+    reserve_lists(n, arcs);
+    if constexpr (exec::has_tiles<Space>) tables_.reserve(n, arcs);
   }
   /// The memory for the map equation.
   void reserve_flows(std::size_t n) {
@@ -117,46 +103,20 @@ class modularity_moves {
   }
 
  private:
+  void reserve_lists(std::size_t n, std::uint64_t arcs) {
+    bulk_.reserve(n);
+    degree_.reserve(n);
+    volume_.reserve(n);
+    traffic_.reserve(n);
+    proposal_.reserve(n);
+    if constexpr (!exec::has_tiles<Space>) host_tables_.reserve(n, arcs);
+    for (vertex_list<Space>& list : lists_) list.reserve(n, arcs);
+    chosen_.reserve(frontier::capacity(n, arcs));
+  }
   // Rounds; they continue only if 1/32 of the first vertices move in a window.
   static constexpr std::uint32_t window = 16;
   static constexpr unsigned most_at_once = 4;
-  [[nodiscard]] static std::size_t places(std::size_t n, std::uint64_t arcs) { return arcs + arcs / 2 + n + 1; }
-
-  // The tables are accessed at random, so they are on the device. Tables that were made for as many places are kept.
-  void reserve_tables(std::size_t n, std::uint64_t wanted) {
-    std::uint64_t size = wanted;
-    if (space_.manager() != nullptr) {
-      constexpr std::size_t bytes = sizeof(graph::vertex_id) + sizeof(std::uint32_t);
-      std::uint64_t const least = std::min(wanted, 2 * longest_table(n));
-      size = std::min(table_label_.size(), table_weight_.size());
-      if (size < least || wanted > tables_for_)
-        size = std::max(least, std::min<std::uint64_t>(wanted, space_.manager()->room_for_arrays() / 2 / bytes));
-      if (size < wanted) cuts_.reserve(windows_for(n, wanted, size));
-    }
-    table_label_.reserve(size);
-    table_weight_.reserve(size);
-    tables_for_ = std::max(tables_for_, wanted);
-  }
-  [[nodiscard]] static std::uint64_t longest_table(std::size_t n) { return places(1, n); }
-  // Places from one window to the next, as a table that begins in a window may end after it.
-  [[nodiscard]] static std::uint64_t step_of_windows(std::size_t n, std::uint64_t size) {
-    return size - longest_table(n);
-  }
-  [[nodiscard]] static std::size_t windows_for(std::size_t n, std::uint64_t all, std::uint64_t size) {
-    return (all - 1) / step_of_windows(n, size) + 1;
-  }
-  // As many tables at a time as fit.
-  void cut_windows(std::size_t n, std::uint64_t arcs) {
-    windows_.assign(1, {0, static_cast<graph::vertex_id>(n), 0});
-    std::uint64_t const all = places(n, arcs);
-    std::uint64_t const size = table_weight_.size();
-    if (all <= size) return;
-    std::size_t const count = windows_for(n, all, size);
-    exec::for_each(
-        space_, count,
-        cut_tables{offsets_.data(), static_cast<graph::vertex_id>(n), step_of_windows(n, size), cuts_.data()});
-    windows_ = exec::copy_out(space_, cuts_.data(), count);
-  }
+  static constexpr unsigned movers_list = 3;  // the others are lists of proposers
   map_objective find_flows(weighted_rows const& rows, graph::vertex_id const* label, move_rules const& rules) {
     std::size_t const n = rows.g.vertices();
     reserve_flows(n);
@@ -177,16 +137,6 @@ class modularity_moves {
     objective.books = books_.data();
     return objective;
   }
-  void clear_tables(std::size_t n, std::uint64_t arcs) {
-    if constexpr (exec::has_tiles<Space>) {
-      std::uint64_t const size = std::min<std::uint64_t>(places(n, arcs), table_weight_.size());
-      space_.fill(table_label_.data(), 0xff, size * sizeof(graph::vertex_id));
-      space_.fill(table_weight_.data(), 0, size * sizeof(std::uint32_t));
-      cut_windows(n, arcs);
-    } else {
-      (void)host_tables_.cleared();
-    }
-  }
   template <class Objective>
   moves repeat(weighted_rows const& rows, graph::vertex_id* label, std::uint32_t max_rounds, move_rules const& rules,
                Objective objective) {
@@ -194,17 +144,17 @@ class modularity_moves {
     std::size_t const n = rows.g.vertices();
     space_.fill(traffic_.data(), 0, n * sizeof(std::uint64_t));
     space_.fill(proposal_.data(), 0, n * sizeof(move_proposal));
-    clear_tables(n, rows.g.arcs());
+    if constexpr (exec::has_tiles<Space>)
+      tables_.clear();
+    else
+      (void)host_tables_.cleared();
     lists_[(turn_ + 1) % 2].clear(rows.g);
+    space_.fill(counters_.data(), 0, counters_.bytes());
     move_round r{rows,
                  mass,
                  label,
                  compute_volumes(mass, label, n),
                  traffic_.data(),
-                 offsets_.data(),
-                 table_label_.data(),
-                 table_weight_.data(),
-                 {0, static_cast<graph::vertex_id>(n), 0},
                  proposal_.data(),
                  result_.data(),
                  0,
@@ -249,38 +199,71 @@ class modularity_moves {
     }
     for_each_item<8>(space_, from, f);
   }
+  // Whether each item of about so many gets 32 lanes: where they are few, or rows are long. The items that take longest
+  // are the parts of the rows of hubs.
+  [[nodiscard]] bool has_wide_tiles(move_round const& r, std::uint32_t items) const {
+    if constexpr (!exec::has_tiles<Space>) return false;
+    std::size_t const tiles_at_once = space_.lanes_for(counters_.data()) / Space::template tile_size<32>;
+    std::uint64_t const mean_degree = r.rows.g.arcs() / r.rows.g.vertices();
+    return items <= 2 * tiles_at_once * std::max<std::uint64_t>(1, mean_degree / 8);
+  }
+  template <class F>
+  void for_each(bool wide, frontier const& from, F const& f) {
+    if constexpr (exec::has_tiles<Space>)
+      if (wide) return for_each_item_wide(space_, from, f);
+    for_each_item<8>(space_, from, f);
+  }
+  // Lists of proposers or, after these have proposed moves, of vertices that move. Lists of the same kinds of rows have
+  // the same room in each round.
+  [[nodiscard]] frontier chosen(unsigned list, std::size_t first) {
+    return {nullptr, chosen_.data() + first, counters_.data() + list};
+  }
+  // Vertices propose moves.
+  template <class Objective>
+  void propose(move_round const& r, Objective const& objective, frontier const& from, bool wide) {
+    if constexpr (exec::has_tiles<Space>) {
+      using brief = propose_move<Objective, longest_brief_row>;
+      using single = propose_move<Objective, frontier_item::part_size>;
+      bool const all_single = wide || kinds_.brief == 0;
+      if (kinds_.hub == 0 && all_single)
+        return for_each_item_with_memory<32, single::bytes>(space_, from, single{r, objective, from, true});
+      if (kinds_.hub == 0 && kinds_.single == 0)
+        return for_each_item_with_memory<8, brief::bytes>(space_, from, brief{r, objective, from, true});
+      proposers const to{chosen(0, 0), chosen(1, all_single ? 0 : kinds_.brief),
+                         chosen(2, std::size_t{kinds_.brief} + kinds_.single), all_single ? 0 : longest_brief_row};
+      for_each_item<32>(space_, from, begin_round{r, from, to});
+      if (!all_single)
+        for_each_item_with_memory<8, brief::bytes>(space_, to.brief, brief{r, objective, to.brief, false});
+      if (kinds_.single > 0 || all_single)
+        for_each_item_with_memory<32, single::bytes>(space_, to.single, single{r, objective, to.single, false});
+      for (table_window const& window : tables_.windows()) {
+        hub_round const hubs{r, tables_.view(window)};
+        for_each(wide, to.hub, gather_links{hubs});
+        for_each(wide, to.hub, find_gains<Objective>{hubs, objective});
+        for_each(wide, to.hub, find_targets<Objective>{hubs, objective});
+      }
+    } else {
+      for_each_item<32>(space_, from, begin_round{r, from, {}});
+      for_each_item<8>(space_, from, propose_on_host<Objective>{r, objective, host_tables_.view()});
+    }
+  }
   // Returns the number of moves of the map equation; others are added up in result_. items: about the number of those
   // in now().
   template <class Objective>
   std::uint32_t round(move_round const& r, Objective& objective, std::uint32_t items) {
     frontier const from = now().view();
     vertex_list<Space>& next = lists_[(turn_ + 1) % 2];
-    if constexpr (exec::has_tiles<Space>) {
-      if (has_hubs_) for_each_item<32>(space_, from, begin_round{r, from});
-      for (table_window const& window : windows_) {
-        move_round of_window = r;
-        of_window.window = window;
-        if (has_hubs_) {
-          for_each(r, from, items, gather_links{of_window});
-          for_each(r, from, items, find_gains<Objective>{of_window, objective});
-          for_each(r, from, items, find_targets<Objective>{of_window, objective});
-        } else {
-          for_each(r, from, items, propose_move<Objective>{of_window, objective, from});
-        }
-      }
-    } else {
-      for_each_item<32>(space_, from, begin_round{r, from});
-      for_each_item<8>(space_, from, propose_on_host<Objective>{r, objective, host_tables_.view()});
-    }
-    for_each_item<32>(space_, from, gather_traffic{r});
+    bool const wide = has_wide_tiles(r, items);
+    propose(r, objective, from, wide);
+    frontier const movers = chosen(movers_list, 0);
+    for_each_item<32>(space_, from, gather_traffic{r, next.view().size, movers.size});
     if constexpr (std::is_same_v<Objective, map_objective>)
       for_each_item<32>(space_, from, save_modules{r, objective, saved()});
     for_each_item<32>(space_, from, decide_moves<Objective>{r, objective});
     std::uint32_t moved = 0;
     if constexpr (std::is_same_v<Objective, map_objective>) moved = change_flows(r, from, objective);
-    for_each_item<32>(space_, from, apply_moves{r});
-    next.reset_size();
-    for_each(r, from, items, list_next{r, next.view()});
+    for_each_item<32>(space_, from, apply_moves{r, movers, next.view(), counters_.data()});
+    for_each(wide, movers, list_next{r, next.view()});
     ++turn_;
     return moved;
   }
@@ -305,17 +288,13 @@ class modularity_moves {
 
   Space space_;
   typename Space::bulk bulk_;
-  row_offsets<Space> offsets_;
+  hub_tables<Space> tables_;
+  row_counts kinds_{};  // on a device
   std::uint64_t total_ = 0;
   unsigned turn_ = 0;
   exec::large_buffer<std::uint64_t, Space> degree_;
   exec::large_buffer<std::uint64_t, Space> volume_;
   exec::large_buffer<std::uint64_t, Space> traffic_;
-  exec::buffer<graph::vertex_id, Space> table_label_;
-  exec::buffer<std::uint32_t, Space> table_weight_;
-  exec::buffer<table_window, Space> cuts_;
-  std::uint64_t tables_for_ = 0;  // places of all rows for which there have been tables
-  std::vector<table_window> windows_;
   label_tables<std::uint32_t, Space> host_tables_;
   exec::large_buffer<move_proposal, Space> proposal_;
   exec::large_buffer<std::uint64_t, Space> outside_;
@@ -326,8 +305,9 @@ class modularity_moves {
   exec::large_buffer<std::uint64_t, Space> saved_books_;
   exec::large_buffer<std::uint32_t, Space> book_marks_;
   exec::buffer<round_result, Space> result_;
-  bool has_hubs_ = false;  // on a device: whether a row has several parts
   vertex_list<Space> lists_[2];
+  exec::large_buffer<frontier_item, Space> chosen_;
+  exec::buffer<std::uint32_t, Space> counters_;  // of the lists in chosen_
 };
 
 }  // namespace wyrm::algorithms::detail

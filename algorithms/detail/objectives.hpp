@@ -96,10 +96,11 @@ struct quadratic_objective {
              chance * (static_cast<std::int64_t>(volume[to]) - left);
     }
   };
+  /// own_links: weight of the arcs of v to its own community.
   template <class Round>
-  [[nodiscard]] WYRM_HD leaving from(Round const& r, graph::vertex_id v) const {
+  [[nodiscard]] WYRM_HD leaving from(Round const& r, graph::vertex_id v, std::uint32_t own_links) const {
     auto const mass = static_cast<std::int64_t>(r.mass[v]);
-    return {r.volume, static_cast<std::int64_t>(links), static_cast<std::int64_t>(chance) * mass, r.proposal[v].own,
+    return {r.volume, static_cast<std::int64_t>(links), static_cast<std::int64_t>(chance) * mass, own_links,
             static_cast<std::int64_t>(r.volume[r.label[v]]) - mass};
   }
   /// By how much the joint gain of a move can fall short because of other vertices with the mass `others`, which leave
@@ -153,9 +154,9 @@ struct map_objective {
     }
   };
   template <class Round>
-  [[nodiscard]] WYRM_HD leaving from(Round const& r, graph::vertex_id v) const {
+  [[nodiscard]] WYRM_HD leaving from(Round const& r, graph::vertex_id v, std::uint32_t own_links) const {
     graph::vertex_id const home = r.label[v];
-    std::uint64_t const links = 2 * std::uint64_t{r.proposal[v].own};
+    std::uint64_t const links = 2 * std::uint64_t{own_links};
     std::uint64_t const all = book(v);
     std::int64_t const left = terms.module(exits[home] + links - outside[v], r.volume[home] - r.mass[v]);
     return {terms,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proposals of moves on a host: the same as those of gather_links, find_gains and find_targets (move_round.hpp), by one
+// Proposals of moves on a host: the same as those of propose_move (propose_move.hpp), by one
 // core per vertex, which adds up weights in a table of all communities.
 #pragma once
 
@@ -37,8 +37,7 @@ struct propose_on_host {
     label_sums<std::uint32_t> near = weights_to_communities(v, table.empty_sums());
 
     move_proposal& proposal = r.proposal[v];
-    proposal.own = near[home];
-    auto const moves = objective.from(r, v);
+    auto const moves = objective.from(r, v, near[home]);
     auto const consider = [&](graph::vertex_id to, std::uint32_t weight) {
       std::int64_t const gain = moves.gain(to, weight);
       if (gain <= 0 || !r.may_enter(to)) return;

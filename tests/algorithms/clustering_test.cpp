@@ -43,10 +43,26 @@ TEST_F(after_failures, smaller_graphs_can_be_clustered) {
   }
 }
 
-class clusters_by_windows : public clustering_test<simt_space> {};
-// If there is room for few of the hash tables of rows, vertices move window by window, with the same result.
+class clusters_by_windows : public clustering_test<simt_space> {
+ protected:
+  /// A graph with four hubs, which several tiles process; that of vertex 0 has all vertices as neighbours.
+  static std::vector<graph::edge> with_hubs() {
+    std::vector<graph::edge> edges = skewed(10, 3000);
+    for (graph::vertex_id v = 0; v < 1024; ++v) {
+      edges.push_back({0, v});
+      if (v < 600) edges.push_back({100, v});
+      if (v > 500) edges.push_back({200, v});
+      if (v % 2 == 0) edges.push_back({1023, v});
+    }
+    return edges;
+  }
+};
+// If there is room for few of the hash tables of hubs, they propose moves window by window, with the same result; which
+// is that of a host, where there are no such tables.
 TEST_F(clusters_by_windows, are_those_of_the_whole) {
-  auto const g = make(std::size_t{1} << 7, skewed(7, 900));  // vertex 0 has a table of the greatest length
+  auto const g = make(std::size_t{1} << 10, with_hubs());
+  graph_on<exec::host_space> on_host(exec::host_space(), g.vertices());
+  on_host.insert(with_hubs());
   for (options const& o : {options{}, options{.objective = algorithms::clustering_objective::map_equation, .levels = 3},
                            options{.objective = algorithms::clustering_objective::cpm, .resolution = 0.01}}) {
     auto const clusters = [&](std::size_t room) {
@@ -57,6 +73,7 @@ TEST_F(clusters_by_windows, are_those_of_the_whole) {
       return std::pair(c.result(), manager.allocated());
     };
     auto const [want, all] = clusters(protecting_manager::no_limit);
+    EXPECT_EQ(want.label, algorithms::clustering(exec::host_space(), on_host.view(), o).label);
     for (std::size_t const room : {std::size_t{1}, std::size_t{8000}, std::size_t{1} << 30}) {
       auto const [found, arrays] = clusters(room);
       EXPECT_EQ(found.label, want.label);
@@ -70,7 +87,7 @@ TEST_F(clusters_by_windows, are_those_of_the_whole) {
 }
 // Reserved tables for some rows are kept, also when there is more room.
 TEST_F(clusters_by_windows, request_no_memory_if_reserved) {
-  auto const g = make(std::size_t{1} << 7, skewed(7, 900));
+  auto const g = make(std::size_t{1} << 10, with_hubs());
   for (std::size_t const room_later : {std::size_t{1}, std::size_t{1} << 30}) {
     protecting_manager manager;
     manager.limit_arrays(1);

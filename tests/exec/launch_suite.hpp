@@ -117,6 +117,31 @@ struct weigh_table {
   }
 };
 
+/// Each lane writes a number to the memory of its tile, and reads that of the next lane.
+struct pass_numbers {
+  std::uint32_t* sums;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const& t, std::size_t i, std::byte* memory) const {
+    auto* const numbers = reinterpret_cast<std::uint32_t*>(memory);
+    auto const mine = static_cast<std::uint32_t>(i * 1000 + t.rank());
+    numbers[t.rank()] = mine;
+    t.sync();
+    sums[i * Tile::size() + t.rank()] = numbers[(t.rank() + 1) % Tile::size()];
+  }
+};
+
+template <unsigned W, class Space>
+void expect_memory_of_tiles(std::size_t n) {
+  auto const space = make_space<Space>();
+  constexpr std::size_t lanes = Space::template tile_size<W>;
+  exec::buffer<std::uint32_t, Space> sums(space, n * lanes);
+  exec::for_each_tile_with_memory<W, W == 8 ? 48 : 128>(space, n, pass_numbers{sums.data()});
+  auto const got = exec::copy_out(space, sums.data(), n * lanes);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      ASSERT_EQ(got[i * lanes + lane], i * 1000 + (lane + 1) % lanes) << i << " of " << n << ", lane " << lane;
+}
+
 template <class Space>
 using launch = space_test<Space>;
 TYPED_TEST_SUITE_P(launch);
@@ -169,8 +194,16 @@ TYPED_TEST_P(launch, for_each_tile_with_table_passes_the_values) {
     }
 }
 
+TYPED_TEST_P(launch, for_each_tile_with_memory_gives_each_tile_its_own) {
+  for (std::size_t const n : {std::size_t{0}, std::size_t{1}, scaled(5003, 203)}) {
+    expect_memory_of_tiles<8, TypeParam>(n);
+    expect_memory_of_tiles<32, TypeParam>(n);
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(launch, for_each_calls_each_index_once, for_each_tile_calls_each_index_once,
                             for_each_lane_calls_each_index_once, for_each_tile_with_table_passes_the_values,
+                            for_each_tile_with_memory_gives_each_tile_its_own,
                             tiles_that_wait_for_each_other_make_progress);
 
 }  // namespace wyrm::tests

@@ -207,6 +207,24 @@ class simt_space : public exec::host_space {
     run_tiles(width, n, exec::detail::with_table<T, F>{table.data(), f});
   }
 
+  template <unsigned W, std::size_t Bytes, class F>
+  void run_tiles_with_memory(std::integral_constant<unsigned, W>, std::integral_constant<std::size_t, Bytes>,
+                             std::size_t n, F const& f) const {
+    struct alignas(16) tile_memory {
+      std::byte bytes[Bytes];
+    };
+    std::vector<tile_memory> all(n);
+    std::memset(all.data(), 0xa5, n * sizeof(tile_memory));
+    struct with_all {
+      F const& f;
+      tile_memory* all;
+    } const work{f, all.data()};
+    launch(W, n, &work, [](void const* w, lockstep_warp& warp, unsigned rank, std::size_t i) {
+      auto const& with = *static_cast<with_all const*>(w);
+      with.f(lockstep_tile<W>(warp, rank), i, with.all[i].bytes);
+    });
+  }
+
   template <unsigned W>
   [[nodiscard]] std::size_t team_tiles(std::integral_constant<unsigned, W>) const {
     return resident_tiles();
