@@ -2,7 +2,10 @@
 // Atomics for device code: cuda::atomic_ref at device scope. Every operation states its memory order explicitly.
 #pragma once
 
+#include <cstdint>
 #include <cuda/atomic>
+#include <nv/target>
+#include <type_traits>
 
 #include "config.hpp"
 
@@ -44,6 +47,30 @@ inline constexpr auto acq_rel = cuda::memory_order_acq_rel;
 inline constexpr auto after_fence = WYRM_THREAD_SANITIZER != 0 ? release : relaxed;
 WYRM_HD inline void release_fence() {
   if constexpr (after_fence == relaxed) cuda::atomic_thread_fence(release, cuda::thread_scope_device);
+}
+
+/// Relaxed operations at device scope. Unlike atomic_ref, they are as fast as the memory of a tile
+/// (exec::for_each_tile_with_memory) permits, because the compiler knows where it is.
+template <class T>
+WYRM_HD void add_relaxed(T& place, T value) {
+#if defined(WYRM_ATOMIC_REF)
+  atomic_ref<T>(place).fetch_add(value, relaxed);
+#else
+  static_assert(sizeof(T) == sizeof(unsigned) || sizeof(T) == sizeof(unsigned long long));
+  using word [[maybe_unused]] = std::conditional_t<sizeof(T) == sizeof(unsigned), unsigned, unsigned long long>;
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (atomicAdd(reinterpret_cast<word*>(&place), static_cast<word>(value));),
+                    (atomic_ref<T>(place).fetch_add(value, relaxed);))
+#endif
+}
+/// Writes `desired` if the value is `expected`. Returns the value from before.
+WYRM_HD inline std::uint32_t exchange_if_relaxed(std::uint32_t& place, std::uint32_t expected, std::uint32_t desired) {
+#if defined(WYRM_ATOMIC_REF)
+  atomic_ref<std::uint32_t>(place).compare_exchange_strong(expected, desired, relaxed, relaxed);
+#else
+  NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return atomicCAS(&place, expected, desired);),
+                    (atomic_ref<std::uint32_t>(place).compare_exchange_strong(expected, desired, relaxed, relaxed);))
+#endif
+  return expected;
 }
 
 /// A relaxed load of block scope. Returns a value that `place` had at some time since the kernel began, or since the

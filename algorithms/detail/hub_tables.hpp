@@ -89,12 +89,13 @@ struct table_window {
   std::uint64_t begin;
 };
 
-/// The tables of a window of hubs, for kernels.
+/// The tables of a window of hubs, and the best move of each part of a hub, for kernels.
 struct hub_tables_view {
   std::uint64_t const* begins;  // of the table of each vertex, in the order of all tables
   graph::vertex_id* label;
   std::uint32_t* weight;
   table_window window;
+  candidate<std::uint64_t>* best;  // of each item in the list of hubs; votes are gains
 
   [[nodiscard]] WYRM_HD bool has(graph::vertex_id v) const { return v >= window.first && v < window.last; }
   [[nodiscard]] WYRM_HD vote_table<std::uint32_t> of(graph::vertex_id v) const {
@@ -152,6 +153,7 @@ class hub_tables {
         begins_(space),
         label_(space),
         weight_(space),
+        best_(space),
         cuts_(space),
         counts_(space, 1) {}
 
@@ -161,7 +163,7 @@ class hub_tables {
     if (hubs == 0) return;
     auto const longest =
         vote_table<std::uint32_t>::slots_for(static_cast<std::uint32_t>(std::min<std::uint64_t>(n, arcs)));
-    reserve(n, arcs + arcs / 2 + hubs, longest);
+    reserve(n, arcs + arcs / 2 + hubs, longest, arcs / frontier_item::part_size + hubs);
   }
   /// Counts the rows of a graph by kind, and makes tables for its hubs.
   row_counts const& prepare(graph::graph_view const& g) {
@@ -174,7 +176,7 @@ class hub_tables {
     exec::for_each_tile<32>(space_, tiles, count_rows{g, tiles, counts_.data()});
     found_ = exec::read(space_, counts_.data());
     if (found_.hub > 0) {
-      reserve(n, found_.slots, found_.longest);
+      reserve(n, found_.slots, found_.longest, found_.hub);
       exec::for_each(space_, n, find_slots{g, slots_.data()});
       bulk_.inclusive_sum(slots_.data(), begins_.data(), n);
     }
@@ -199,13 +201,15 @@ class hub_tables {
   }
   /// After clear(): as many tables at a time as fit; none without hubs.
   [[nodiscard]] std::vector<table_window> const& windows() const { return windows_; }
+  [[nodiscard]] candidate<std::uint64_t> const* best() const { return best_.data(); }
   [[nodiscard]] hub_tables_view view(table_window const& window) const {
-    return {begins_.data(), label_.data(), weight_.data(), window};
+    return {begins_.data(), label_.data(), weight_.data(), window, best_.data()};
   }
 
  private:
-  void reserve(std::size_t n, std::uint64_t slots, std::uint32_t longest) {
+  void reserve(std::size_t n, std::uint64_t slots, std::uint32_t longest, std::uint64_t items) {
     bulk_.reserve(n);
+    best_.reserve(items);
     slots_.reserve(n);
     begins_.reserve(n + 1);
     std::uint64_t size = slots;
@@ -236,6 +240,7 @@ class hub_tables {
   exec::large_buffer<std::uint64_t, Space> begins_;
   exec::buffer<graph::vertex_id, Space> label_;
   exec::buffer<std::uint32_t, Space> weight_;
+  exec::large_buffer<candidate<std::uint64_t>, Space> best_;
   exec::buffer<table_window, Space> cuts_;
   exec::buffer<row_counts, Space> counts_;
   row_counts found_{};

@@ -153,10 +153,10 @@ struct gather_votes {
     std::uint32_t const size = x.rows.size(v);
     auto const part = x.rows.part_of(*item, size);
     std::uint32_t const own =
-        x.table(v).gather(t, part.begin, part.end, x.label[v], frontier_item::parts(size) == 1, [&](std::uint32_t i) {
-          graph::vertex_id const u = all[i];
-          return u == v ? candidate<std::uint32_t>{} : candidate<std::uint32_t>{1, x.label[u]};
-        });
+        x.table(v).gather(t, all, part.begin, part.end, x.label[v], frontier_item::parts(size) == 1,
+                          [&](std::uint32_t, graph::vertex_id u) {
+                            return u == v ? candidate<std::uint32_t>{} : candidate<std::uint32_t>{1, x.label[u]};
+                          });
     if (t.rank() == 0 && own > 0) exec::atomic_ref<std::uint32_t>(x.own[v]).fetch_add(own, exec::relaxed);
   }
 };

@@ -54,7 +54,7 @@ class modularity_moves {
         result_(space, 1),
         lists_{vertex_list<Space>(space, exec::use_rate::high), vertex_list<Space>(space, exec::use_rate::high)},
         chosen_(space, exec::use_rate::high),
-        counters_(space, 4) {}
+        counters_(space, 5) {}
 
   /// Prepares rounds on rows, and lists all rows that are not empty in now(). Returns the sum of all degrees.
   std::uint64_t prepare(weighted_rows const& rows) {
@@ -116,7 +116,7 @@ class modularity_moves {
   // Rounds; they continue only if 1/32 of the first vertices move in a window.
   static constexpr std::uint32_t window = 16;
   static constexpr unsigned most_at_once = 4;
-  static constexpr unsigned movers_list = 3;  // the others are lists of proposers
+  static constexpr unsigned movers_list = 3;  // and the next; those before are lists of proposers
   map_objective find_flows(weighted_rows const& rows, graph::vertex_id const* label, move_rules const& rules) {
     std::size_t const n = rows.g.vertices();
     reserve_flows(n);
@@ -236,12 +236,13 @@ class modularity_moves {
         for_each_item_with_memory<8, brief::bytes>(space_, to.brief, brief{r, objective, to.brief, false});
       if (kinds_.single > 0 || all_single)
         for_each_item_with_memory<32, single::bytes>(space_, to.single, single{r, objective, to.single, false});
+      if (kinds_.hub == 0) return;
       for (table_window const& window : tables_.windows()) {
-        hub_round const hubs{r, tables_.view(window)};
-        for_each(wide, to.hub, gather_links{hubs});
-        for_each(wide, to.hub, find_gains<Objective>{hubs, objective});
-        for_each(wide, to.hub, find_targets<Objective>{hubs, objective});
+        hub_tables_view const tables = tables_.view(window);
+        for_each_item_with_memory<32, gather_links::bytes>(space_, to.hub, gather_links{r, tables});
+        for_each_item_wide(space_, to.hub, find_gains<Objective>{r, objective, tables, to.hub.items});
       }
+      for_each_item_wide(space_, to.hub, find_targets{r, tables_.best(), to.hub.items});
     } else {
       for_each_item<32>(space_, from, begin_round{r, from, {}});
       for_each_item<8>(space_, from, propose_on_host<Objective>{r, objective, host_tables_.view()});
@@ -262,8 +263,12 @@ class modularity_moves {
     for_each_item<32>(space_, from, decide_moves<Objective>{r, objective});
     std::uint32_t moved = 0;
     if constexpr (std::is_same_v<Objective, map_objective>) moved = change_flows(r, from, objective);
-    for_each_item<32>(space_, from, apply_moves{r, movers, next.view(), counters_.data()});
+    bool const has_hub_movers = exec::has_tiles<Space> && !wide && kinds_.hub > 0;
+    frontier const hub_movers =
+        has_hub_movers ? chosen(movers_list + 1, std::size_t{kinds_.brief} + kinds_.single) : movers;
+    for_each_item<32>(space_, from, apply_moves{r, movers, hub_movers, next.view(), counters_.data()});
     for_each(wide, movers, list_next{r, next.view()});
+    if (has_hub_movers) for_each(true, hub_movers, list_next{r, next.view()});
     ++turn_;
     return moved;
   }

@@ -119,10 +119,12 @@ struct move_round {
     bool const waits = !is_source(label[v]) || is_postponed(v);
     return {0, no_label, 0, may_leave(v) && waits ? 1u : 0u, proposal[v].refused};
   }
-  /// The vote of an entry of the row of v, or of a part of it, for the community of the neighbour.
-  [[nodiscard]] WYRM_HD candidate<std::uint32_t> vote(graph::vertex_id v, graph::vertex_id const* entry) const {
-    if (*entry == v || !may_meet(v, *entry)) return {};
-    return {rows.weight(entry), label[*entry]};
+  /// The vote of u, an entry of the row of v, for its community.
+  [[nodiscard]] WYRM_HD candidate<std::uint32_t> vote(graph::vertex_id v, graph::vertex_id const* entry,
+                                                      graph::vertex_id u) const {
+    candidate<std::uint32_t> one{rows.weight(entry), exec::load_recent(label[u])};
+    if (u == v || !may_meet(v, u)) one.label = graph::no_vertex;
+    return one;
   }
 
  private:
@@ -138,8 +140,8 @@ struct move_round {
 struct gather_traffic {
   move_round r;
   std::uint32_t* next_size;
-  std::uint32_t* movers_size;
-  WYRM_HD void start() const { *next_size = *movers_size = 0; }
+  std::uint32_t* movers_sizes;  // two
+  WYRM_HD void start() const { *next_size = movers_sizes[0] = movers_sizes[1] = 0; }
   template <class Tile>
   WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
     if (item == nullptr || item->part != 0 || r.proposal[item->vertex].gain == 0) return;
@@ -191,6 +193,7 @@ struct decide_moves {
 struct apply_moves {
   move_round r;
   frontier movers;
+  frontier hub_movers;  // the same list, or one for the items of hubs
   frontier next;
   std::uint32_t* proposers_sizes;  // three
   WYRM_HD void start() const {
@@ -217,7 +220,10 @@ struct apply_moves {
         if (moves) r.label[it.vertex] = w.to;
       }
     }
-    movers.append_item(t, it, moves);
+    bool const is_hub =
+        moves && movers.size != hub_movers.size && r.rows.g.degree(it.vertex) > frontier_item::part_size;
+    movers.append_item(t, it, moves && !is_hub);
+    hub_movers.append_item(t, it, is_hub);
     listed.add(t, it.vertex, stays_listed);
   }
 };

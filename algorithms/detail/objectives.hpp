@@ -91,17 +91,34 @@ struct quadratic_objective {
     std::int64_t chance;  // times its mass
     std::int64_t own;     // links to its own community
     std::int64_t left;    // mass of the others in it
-    [[nodiscard]] WYRM_HD std::int64_t gain(graph::vertex_id to, std::uint32_t weight) const {
+    /// What the gain depends on of a community. It is loaded separately, so that loads of several overlap.
+    struct community {
+      std::uint64_t volume;
+    };
+    [[nodiscard]] WYRM_HD community look(graph::vertex_id to) const { return {volume[to]}; }
+    [[nodiscard]] WYRM_HD std::int64_t gain(community const& there, std::uint32_t weight) const {
       return (static_cast<std::int64_t>(weight) - own) * links -
-             chance * (static_cast<std::int64_t>(volume[to]) - left);
+             chance * (static_cast<std::int64_t>(there.volume) - left);
+    }
+    [[nodiscard]] WYRM_HD std::int64_t gain(graph::vertex_id to, std::uint32_t weight) const {
+      return gain(look(to), weight);
     }
   };
-  /// own_links: weight of the arcs of v to its own community.
+  /// What the moves of v depend on, except for its links. It is loaded before these are known.
+  struct home {
+    std::uint64_t mass;
+    std::uint64_t volume;
+  };
   template <class Round>
-  [[nodiscard]] WYRM_HD leaving from(Round const& r, graph::vertex_id v, std::uint32_t own_links) const {
-    auto const mass = static_cast<std::int64_t>(r.mass[v]);
+  [[nodiscard]] WYRM_HD home look_home(Round const& r, graph::vertex_id v) const {
+    return {r.mass[v], r.volume[r.label[v]]};
+  }
+  /// own_links: weight of the arcs of the vertex to its own community.
+  template <class Round>
+  [[nodiscard]] WYRM_HD leaving from(Round const& r, home const& at, std::uint32_t own_links) const {
+    auto const mass = static_cast<std::int64_t>(at.mass);
     return {r.volume, static_cast<std::int64_t>(links), static_cast<std::int64_t>(chance) * mass, own_links,
-            static_cast<std::int64_t>(r.volume[r.label[v]]) - mass};
+            static_cast<std::int64_t>(at.volume) - mass};
   }
   /// By how much the joint gain of a move can fall short because of other vertices with the mass `others`, which leave
   /// the same community or enter the same one.
@@ -147,25 +164,43 @@ struct map_objective {
     std::uint64_t outside;
     std::uint64_t all_exits;  // in the index, plus twice the links to its own module
     std::int64_t saved;       // by leaving, and by the term of all exits
-    [[nodiscard]] WYRM_HD std::int64_t gain(graph::vertex_id to, std::uint32_t weight) const {
+    struct community {
+      std::uint64_t exits;
+      std::uint64_t volume;
+    };
+    [[nodiscard]] WYRM_HD community look(graph::vertex_id to) const { return {exits[to], volume[to]}; }
+    [[nodiscard]] WYRM_HD std::int64_t gain(community const& there, std::uint32_t weight) const {
       std::uint64_t const links = 2 * std::uint64_t{weight};
-      return saved + terms.module(exits[to], volume[to]) -
-             terms.module(exits[to] + outside - links, volume[to] + mass) - terms.index(all_exits - links);
+      return saved + terms.module(there.exits, there.volume) -
+             terms.module(there.exits + outside - links, there.volume + mass) - terms.index(all_exits - links);
+    }
+    [[nodiscard]] WYRM_HD std::int64_t gain(graph::vertex_id to, std::uint32_t weight) const {
+      return gain(look(to), weight);
     }
   };
+  struct home {
+    std::uint64_t mass;
+    std::uint64_t volume;
+    std::uint64_t exits;
+    std::uint64_t outside;
+    std::uint64_t book;
+  };
   template <class Round>
-  [[nodiscard]] WYRM_HD leaving from(Round const& r, graph::vertex_id v, std::uint32_t own_links) const {
-    graph::vertex_id const home = r.label[v];
+  [[nodiscard]] WYRM_HD home look_home(Round const& r, graph::vertex_id v) const {
+    graph::vertex_id const own = r.label[v];
+    return {r.mass[v], r.volume[own], exits[own], outside[v], book(v)};
+  }
+  template <class Round>
+  [[nodiscard]] WYRM_HD leaving from(Round const& r, home const& at, std::uint32_t own_links) const {
     std::uint64_t const links = 2 * std::uint64_t{own_links};
-    std::uint64_t const all = book(v);
-    std::int64_t const left = terms.module(exits[home] + links - outside[v], r.volume[home] - r.mass[v]);
+    std::int64_t const left = terms.module(at.exits + links - at.outside, at.volume - at.mass);
     return {terms,
             r.volume,
             exits,
-            r.mass[v],
-            outside[v],
-            all + links,
-            terms.module(exits[home], r.volume[home]) - left + terms.index(all)};
+            at.mass,
+            at.outside,
+            at.book + links,
+            terms.module(at.exits, at.volume) - left + terms.index(at.book)};
   }
   template <class Round>
   [[nodiscard]] WYRM_HD std::uint64_t charge(Round const&, graph::vertex_id, std::uint64_t) const {

@@ -37,7 +37,7 @@ struct propose_on_host {
     label_sums<std::uint32_t> near = weights_to_communities(v, table.empty_sums());
 
     move_proposal& proposal = r.proposal[v];
-    auto const moves = objective.from(r, v, near[home]);
+    auto const moves = objective.from(r, objective.look_home(r, v), near[home]);
     auto const consider = [&](graph::vertex_id to, std::uint32_t weight) {
       std::int64_t const gain = moves.gain(to, weight);
       if (gain <= 0 || !r.may_enter(to)) return;

@@ -58,29 +58,58 @@ struct vote_table {
     auto at = static_cast<std::uint32_t>(std::uint64_t{label * 2654435769u} * slots >> 32);
     while (!claim<Shared>(at, label)) at = at + 1 < slots ? at + 1 : 0;
     if constexpr (Shared)
-      exec::atomic_ref<Votes>(votes[at]).fetch_add(more, exec::relaxed);
+      exec::add_relaxed(votes[at], more);
     else
       votes[at] += more;
   }
 
-  /// Counts the votes of the entries of a row from `begin` to `end`: vote(i) is the vote of entry i, without a label if
-  /// it has none. Returns the votes for `home`, in every lane, and adds all others to the table; collective. is_alone:
-  /// no other tile uses the table at the same time.
-  template <class Tile, class F>
-  [[nodiscard]] WYRM_HD Votes gather(Tile const& t, std::uint32_t begin, std::uint32_t end, graph::vertex_id home,
-                                     bool is_alone, F const& vote) const {
+  /// Adds the votes of another table, which no thread changes; collective. Other tiles may add votes at the same time.
+  template <class Tile>
+  WYRM_HD void add_all(Tile const& t, vote_table const& from) const {
+    for (std::uint32_t i = t.rank(); i < from.slots; i += Tile::size())
+      if (from.labels[i] != graph::no_vertex) add<true>(from.labels[i], from.votes[i]);
+  }
+
+  /// Counts the votes of row[begin ... end): vote(i, row[i]) is that of entry i, without a label if it has none.
+  /// Returns the votes for `home`, in every lane, and adds all others to the table; collective. is_alone: no other tile
+  /// uses the table at the same time.
+  template <class Tile, class Row, class F>
+  [[nodiscard]] WYRM_HD Votes gather(Tile const& t, Row const& row, std::uint32_t begin, std::uint32_t end,
+                                     graph::vertex_id home, bool is_alone, F const& vote) const {
+    constexpr std::uint32_t at_once = Tile::size() > 1 ? 4 : 1;  // entries whose loads overlap
     Votes own = 0;
-    for (std::uint32_t i = begin + t.rank(); i < end; i += Tile::size()) {
-      candidate<Votes> const one = vote(i);
-      if (one.label == graph::no_vertex) continue;
-      if (one.label == home)
-        own += one.votes;
-      else if (Tile::size() > 1 || !is_alone)
-        add<true>(one.label, one.votes);
-      else
-        add<false>(one.label, one.votes);
+    for (std::uint32_t i = begin + t.rank(); i < end; i += at_once * Tile::size()) {
+      graph::vertex_id entry[at_once];
+      candidate<Votes> some[at_once];
+      for (std::uint32_t k = 0; k < at_once; ++k) {
+        std::uint32_t const at = i + k * Tile::size();
+        entry[k] = row[at < end ? at : i];
+      }
+      for (std::uint32_t k = 0; k < at_once; ++k) {
+        std::uint32_t const at = i + k * Tile::size();
+        some[k] = vote(at < end ? at : i, entry[k]);
+        if (at >= end) some[k].label = graph::no_vertex;
+      }
+      for (candidate<Votes> const& one : some) {
+        if (one.label == graph::no_vertex) continue;
+        if (one.label == home)
+          own += one.votes;
+        else if (Tile::size() > 1 || !is_alone)
+          add<true>(one.label, one.votes);
+        else
+          add<false>(one.label, one.votes);
+      }
     }
     return exec::sum(t, own);
+  }
+
+  /// Empties the table; collective.
+  template <class Tile>
+  WYRM_HD void clear(Tile const& t) const {
+    for (std::uint32_t i = t.rank(); i < slots; i += Tile::size()) {
+      labels[i] = graph::no_vertex;
+      votes[i] = 0;
+    }
   }
 
   /// The best candidate among the slots from `begin` to `end`, which are emptied; collective. All votes have been added
@@ -103,11 +132,9 @@ struct vote_table {
   template <bool Shared>
   [[nodiscard]] WYRM_HD bool claim(std::uint32_t at, graph::vertex_id label) const {
     if constexpr (Shared) {
-      exec::atomic_ref<graph::vertex_id> slot(labels[at]);
-      graph::vertex_id there = slot.load(exec::relaxed);
-      if (there == graph::no_vertex && slot.compare_exchange_strong(there, label, exec::relaxed, exec::relaxed))
-        return true;
-      return there == label;
+      graph::vertex_id there = exec::atomic_ref<graph::vertex_id>(labels[at]).load(exec::relaxed);
+      if (there == graph::no_vertex) there = exec::exchange_if_relaxed(labels[at], graph::no_vertex, label);
+      return there == graph::no_vertex || there == label;
     } else {
       if (labels[at] == graph::no_vertex) labels[at] = label;
       return labels[at] == label;
