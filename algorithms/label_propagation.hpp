@@ -247,7 +247,7 @@ struct take_votes {
         has = has && exec::first_lane(same) == t.rank();
         sum = static_cast<votes_type>(cuda::std::popcount(same));
       }
-      if (has && sum > 0) table.template add<Shared>(own, sum);
+      if (has && sum > 0) table.template add<Shared ? table_users::tiles : table_users::thread>(own, sum);
     }
   }
 };

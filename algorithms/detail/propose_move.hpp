@@ -147,9 +147,9 @@ struct propose_move {
     vote_table<std::uint32_t> const table = table_in(memory, vote_table<std::uint32_t>::slots_for(row.size));
     table.clear(t);
     t.sync();
-    std::uint32_t const own =
-        table.gather(t, row, 0, row.size, r.label[v], true,
-                     [&](std::uint32_t i, graph::vertex_id u) { return r.vote(v, row.data + i, u); });
+    std::uint32_t const own = table.gather<table_users::tile>(
+        t, row, 0, row.size, r.label[v], true,
+        [&](std::uint32_t i, graph::vertex_id u) { return r.vote(v, row.data + i, u); });
     t.sync();
     best_move<Objective> best(r, objective.from(r, home, own));
     best.consider_all(t, table, 0, table.slots);
@@ -186,11 +186,14 @@ struct gather_links {
       std::uint32_t const rest = part.size - begin;
       mine.clear(t);
       t.sync();
-      own += mine.gather(t, part, begin, begin + (rest < frontier_item::part_size ? rest : frontier_item::part_size),
-                         r.label[v], true,
-                         [&](std::uint32_t i, graph::vertex_id u) { return r.vote(v, part.data + i, u); });
+      own += mine.gather<table_users::tile>(
+          t, part, begin, begin + (rest < frontier_item::part_size ? rest : frontier_item::part_size), r.label[v], true,
+          [&](std::uint32_t i, graph::vertex_id u) { return r.vote(v, part.data + i, u); });
       t.sync();
-      all.add_all(t, mine);
+      // Each addition waits for device memory, so all lanes have one at a time.
+      std::uint32_t const found = mine.pack(t);
+      for (std::uint32_t i = t.rank(); i < found; i += Tile::size())
+        all.add<table_users::tiles>(mine.labels[i], mine.votes[i]);
       t.sync();
     }
     if (t.rank() == 0 && own > 0) exec::atomic_ref<std::uint32_t>(r.proposal[v].own).fetch_add(own, exec::relaxed);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cuda/std/bit>
 #include <type_traits>
 
 #include "../../exec/atomic.hpp"
@@ -39,6 +40,10 @@ template <class Tile, class Votes>
   return w > 0 && votes == 0 ? 1 : votes;
 }
 
+/// Who uses a table at the same time: one thread, the lanes of a tile, in the memory of the tile
+/// (exec::for_each_tile_with_memory), or several tiles.
+enum class table_users : std::uint8_t { thread, tile, tiles };
+
 template <class Votes>
 struct vote_table {
   graph::vertex_id* labels;  // no_vertex: an empty slot, without votes
@@ -51,29 +56,43 @@ struct vote_table {
     return slots < graph::no_vertex ? static_cast<std::uint32_t>(slots) : graph::no_vertex;
   }
 
-  /// Adds votes for a label, which is not no_vertex. Shared: other threads use the table at the same time. Ends because
-  /// there are more slots than labels, and a slot keeps its label.
-  template <bool Shared>
+  /// Adds votes for a label, which is not no_vertex. Ends because there are more slots than labels, and a slot keeps
+  /// its label.
+  template <table_users Users>
   WYRM_HD void add(graph::vertex_id label, Votes more) const {
     auto at = static_cast<std::uint32_t>(std::uint64_t{label * 2654435769u} * slots >> 32);
-    while (!claim<Shared>(at, label)) at = at + 1 < slots ? at + 1 : 0;
-    if constexpr (Shared)
-      exec::add_relaxed(votes[at], more);
-    else
+    while (!claim<Users>(at, label)) at = at + 1 < slots ? at + 1 : 0;
+    if constexpr (Users == table_users::thread)
       votes[at] += more;
+    else
+      exec::add_relaxed(votes[at], more);
   }
 
-  /// Adds the votes of another table, which no thread changes; collective. Other tiles may add votes at the same time.
+  /// Moves all labels and votes to the first slots, in any order; returns their number; collective. Only clear() may
+  /// follow.
   template <class Tile>
-  WYRM_HD void add_all(Tile const& t, vote_table const& from) const {
-    for (std::uint32_t i = t.rank(); i < from.slots; i += Tile::size())
-      if (from.labels[i] != graph::no_vertex) add<true>(from.labels[i], from.votes[i]);
+  WYRM_HD std::uint32_t pack(Tile const& t) const {
+    std::uint32_t packed = 0;
+    for (std::uint32_t base = 0; base < slots; base += Tile::size()) {
+      std::uint32_t const i = base + t.rank();
+      candidate<Votes> const one = i < slots ? candidate<Votes>{votes[i], labels[i]} : candidate<Votes>{};
+      std::uint32_t const who = t.ballot(one.label != graph::no_vertex);
+      t.sync();  // all lanes have read
+      std::uint32_t const to = packed + static_cast<std::uint32_t>(cuda::std::popcount(who & ((1u << t.rank()) - 1)));
+      if (one.label != graph::no_vertex) {
+        labels[to] = one.label;
+        votes[to] = one.votes;
+      }
+      packed += static_cast<std::uint32_t>(cuda::std::popcount(who));
+    }
+    t.sync();
+    return packed;
   }
 
   /// Counts the votes of row[begin ... end): vote(i, row[i]) is that of entry i, without a label if it has none.
   /// Returns the votes for `home`, in every lane, and adds all others to the table; collective. is_alone: no other tile
   /// uses the table at the same time.
-  template <class Tile, class Row, class F>
+  template <table_users Users = table_users::tiles, class Tile, class Row, class F>
   [[nodiscard]] WYRM_HD Votes gather(Tile const& t, Row const& row, std::uint32_t begin, std::uint32_t end,
                                      graph::vertex_id home, bool is_alone, F const& vote) const {
     constexpr std::uint32_t at_once = Tile::size() > 1 ? 4 : 1;  // entries whose loads overlap
@@ -95,9 +114,9 @@ struct vote_table {
         if (one.label == home)
           own += one.votes;
         else if (Tile::size() > 1 || !is_alone)
-          add<true>(one.label, one.votes);
+          add<Users>(one.label, one.votes);
         else
-          add<false>(one.label, one.votes);
+          add<table_users::thread>(one.label, one.votes);
       }
     }
     return exec::sum(t, own);
@@ -129,16 +148,18 @@ struct vote_table {
 
  private:
   // Whether slot `at` has this label, which an empty slot gets.
-  template <bool Shared>
+  template <table_users Users>
   [[nodiscard]] WYRM_HD bool claim(std::uint32_t at, graph::vertex_id label) const {
-    if constexpr (Shared) {
-      graph::vertex_id there = exec::atomic_ref<graph::vertex_id>(labels[at]).load(exec::relaxed);
+    graph::vertex_id there = graph::no_vertex;
+    if constexpr (Users == table_users::thread) {
+      there = labels[at];
+      if (there == graph::no_vertex) labels[at] = label;
+    } else {  // in the memory of a tile, the exchange takes no longer than a load
+      if constexpr (Users == table_users::tiles)
+        there = exec::atomic_ref<graph::vertex_id>(labels[at]).load(exec::relaxed);
       if (there == graph::no_vertex) there = exec::exchange_if_relaxed(labels[at], graph::no_vertex, label);
-      return there == graph::no_vertex || there == label;
-    } else {
-      if (labels[at] == graph::no_vertex) labels[at] = label;
-      return labels[at] == label;
     }
+    return there == graph::no_vertex || there == label;
   }
 };
 
