@@ -248,7 +248,7 @@ struct over_items {
 
 /// Calls f(tile, item) for all items of the frontier, with W < 32 lanes per item; or, for W = 32, with one lane per
 /// item, and nullptr for lanes without an item. f must not add to this frontier. If f has a member start(), it is
-/// called once, concurrently with f. For a member begin() see with_own().
+/// called once, concurrently with f, so it writes nothing that f or the list uses. For a member begin() see with_own().
 template <unsigned W, class Space, class F>
 void for_each_item(Space const& space, frontier const& from, F const& f) {
   constexpr std::size_t lanes = Space::template tile_size<W>;

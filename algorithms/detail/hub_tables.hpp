@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory in which vertices add up the weights of their arcs to each neighbouring community (move_round.hpp). On a
-// device a tile has a hash table for a row in the memory of the tile. The rows of hubs, which several tiles process,
-// have hash tables in memory of the space; if a memory manager has no room for all of them, for a window of vertices at
-// a time.
+// The kinds of rows by length, and the hash tables in which hubs add up the weights of their arcs to each neighbouring
+// community (move_round.hpp) on a device: several tiles process a hub, so its table is in memory of the space, and not
+// of a tile. If a memory manager has no room for all of them, there are tables for a window of vertices at a time.
 #pragma once
 
 #include <algorithm>
@@ -142,7 +141,8 @@ struct cut_tables {
 };
 
 /// Owns the tables of hubs: 12 bytes per arc of a hub, and 12 per vertex if there are hubs. Tables are accessed at
-/// random, so they are on the device; a memory manager must have room for the longest one, twice.
+/// random, so they are on the device; a memory manager must have room for the longest one, twice. reserve() requests 12
+/// bytes for each arc, as all may be those of hubs.
 template <class Space>
 class hub_tables {
  public:
@@ -186,7 +186,7 @@ class hub_tables {
   void clear() {
     windows_.clear();
     if (found_.hub == 0) return;
-    std::uint64_t const size = weight_.size();
+    std::uint64_t const size = room();
     std::uint64_t const used = std::min(found_.slots, size);
     space_.fill(label_.data(), 0xff, used * sizeof(graph::vertex_id));
     space_.fill(weight_.data(), 0, used * sizeof(std::uint32_t));
@@ -217,7 +217,7 @@ class hub_tables {
       // Tables that were made for as many slots are kept.
       constexpr std::size_t bytes = sizeof(graph::vertex_id) + sizeof(std::uint32_t);
       std::uint64_t const least = std::min<std::uint64_t>(slots, 2 * std::uint64_t{longest});
-      size = std::min(label_.size(), weight_.size());
+      size = room();
       if (size < least || slots > made_for_)
         size = std::max(least, std::min<std::uint64_t>(slots, space_.manager()->room_for_arrays() / 2 / bytes));
       if (size < slots) cuts_.reserve(windows_for(slots, size, longest));
@@ -226,6 +226,8 @@ class hub_tables {
     weight_.reserve(size);
     made_for_ = std::max(made_for_, slots);
   }
+  // They differ after a request that failed.
+  [[nodiscard]] std::uint64_t room() const { return std::min(label_.size(), weight_.size()); }
   // Slots from one window to the next, as a table that begins in a window may end after it.
   [[nodiscard]] static std::uint64_t step_of_windows(std::uint64_t size, std::uint32_t longest) {
     return size - longest;

@@ -31,7 +31,7 @@
 namespace wyrm::algorithms::detail {
 
 /// Owns the memory of rounds: that of hub_tables (on a host 8 bytes per vertex for each thread), 3/32 byte per arc for
-/// lists, about 80 per vertex, for the map equation 110.
+/// lists, about 75 per vertex, for the map equation 110.
 template <class Space>
 class modularity_moves {
  public:
@@ -187,18 +187,6 @@ class modularity_moves {
     done.ended = left == 0 || r.number < max_rounds;
     return done;
   }
-  // Calls f(tile, item) for all items, of which there are about `items`: with wide tiles, where these are few, or rows
-  // are long. The items that take longest are the parts of the rows of hubs.
-  template <class F>
-  void for_each(move_round const& r, frontier const& from, std::uint32_t items, F const& f) {
-    if constexpr (exec::has_tiles<Space>) {
-      std::size_t const tiles_at_once = space_.lanes_for(from.size) / Space::template tile_size<32>;
-      std::uint64_t const mean_degree = r.rows.g.arcs() / r.rows.g.vertices();
-      if (items <= 2 * tiles_at_once * std::max<std::uint64_t>(1, mean_degree / 8))
-        return for_each_item_wide(space_, from, f);
-    }
-    for_each_item<8>(space_, from, f);
-  }
   // Whether each item of about so many gets 32 lanes: where they are few, or rows are long. The items that take longest
   // are the parts of the rows of hubs.
   [[nodiscard]] bool has_wide_tiles(move_round const& r, std::uint32_t items) const {
@@ -213,8 +201,8 @@ class modularity_moves {
       if (wide) return for_each_item_wide(space_, from, f);
     for_each_item<8>(space_, from, f);
   }
-  // Lists of proposers or, after these have proposed moves, of vertices that move. Lists of the same kinds of rows have
-  // the same room in each round.
+  // Lists of proposers or, when all have proposed moves, of vertices that move: so these may use the same room. The
+  // sizes of each kind of lists are reset by a step that uses only the other kind.
   [[nodiscard]] frontier chosen(unsigned list, std::size_t first) {
     return {nullptr, chosen_.data() + first, counters_.data() + list};
   }

@@ -110,7 +110,8 @@ struct move_round {
     std::uint64_t const degree = rows.g.degree(v);
     return degree > frontier_item::part_size && degree * rows.g.vertices() > 4 * rows.g.arcs();
   }
-  /// Whether v may propose a move in this round.
+  /// Whether v may propose a move in this round. A vertex without a row, of which there may be some in a list, has a
+  /// label of its own, and so it proposes none.
   [[nodiscard]] WYRM_HD bool may_propose(graph::vertex_id v) const {
     return is_source(label[v]) && may_leave(v) && !is_postponed(v);
   }

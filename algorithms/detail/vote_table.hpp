@@ -90,8 +90,8 @@ struct vote_table {
   }
 
   /// Counts the votes of row[begin ... end): vote(i, row[i]) is that of entry i, without a label if it has none.
-  /// Returns the votes for `home`, in every lane, and adds all others to the table; collective. is_alone: no other tile
-  /// uses the table at the same time.
+  /// Returns the votes for `home`, in every lane, and adds all others to the table; collective. is_alone, for tiles of
+  /// one lane: no other tile uses the table at the same time.
   template <table_users Users = table_users::tiles, class Tile, class Row, class F>
   [[nodiscard]] WYRM_HD Votes gather(Tile const& t, Row const& row, std::uint32_t begin, std::uint32_t end,
                                      graph::vertex_id home, bool is_alone, F const& vote) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../../algorithms/detail/affinities.hpp"
+#include "../../algorithms/detail/hub_tables.hpp"
 #include "../support/protecting_manager.hpp"
 #include "../support/simt_space.hpp"
 #include "clustering_suite.hpp"
@@ -99,6 +100,40 @@ TEST_F(clusters_by_windows, request_no_memory_if_reserved) {
       c.run(g.view(), {}, algorithms::clusterer<simt_space>::memory::reserved);
     }
     EXPECT_EQ(c.result().label, run(g).label);
+  }
+}
+// After a request has failed, the two arrays of tables may differ in length; a sanitizer finds writes beyond the end.
+TEST_F(clusters_by_windows, have_tables_after_a_failed_request) {
+  auto const stars = [&](graph::vertex_id hubs) {  // with 300 neighbours each: tables of 451 slots
+    std::vector<graph::edge> edges;
+    for (graph::vertex_id v = hubs; v < hubs * 301; ++v) edges.push_back({v % hubs, v});
+    return make(hubs * std::size_t{301}, edges);
+  };
+  auto const few = stars(8);
+  auto const some = stars(10);
+  auto const many = stars(20);
+  bool has_failed = true;
+  for (std::size_t k = 0; has_failed; ++k) {
+    SCOPED_TRACE(k);
+    protecting_manager manager;
+    algorithms::detail::hub_tables<simt_space> tables(make_space<simt_space>().managed_by(&manager));
+    EXPECT_EQ(tables.prepare(few.view()).slots, 8 * 451u);
+    try {
+      exec::injected_failure const one(k);
+      tables.prepare(many.view());
+      has_failed = false;
+    } catch (error const& failed) {
+      EXPECT_EQ(failed.code(), error_code::out_of_memory);
+    }
+    manager.limit_arrays(std::size_t{4000} * 16);
+    EXPECT_EQ(tables.prepare(some.view()).slots, 10 * 451u);
+    tables.clear();
+    graph::vertex_id next = 0;
+    for (auto const& window : tables.windows()) {
+      EXPECT_EQ(window.first, next);
+      next = window.last;
+    }
+    EXPECT_EQ(next, some.vertices());
   }
 }
 #endif
