@@ -52,8 +52,8 @@ class modularity_moves {
         saved_books_(space),
         book_marks_(space),
         result_(space, 1),
-        lists_{vertex_list<Space>(space, exec::use_rate::high), vertex_list<Space>(space, exec::use_rate::high)},
-        chosen_(space, exec::use_rate::high),
+        lists_{vertex_list<Space>(space), vertex_list<Space>(space)},
+        chosen_(space),
         counters_(space, 5) {}
 
   /// Prepares rounds on rows, and lists all rows that are not empty in now(). Returns the sum of all degrees.

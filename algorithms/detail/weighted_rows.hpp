@@ -227,8 +227,7 @@ struct list_rows {
 template <class Space>
 class vertex_list {
  public:
-  explicit vertex_list(Space const& space, exec::use_rate rate = exec::use_rate::normal)
-      : space_(space), marks_(space), items_(space, rate), size_(space, 1) {}
+  explicit vertex_list(Space const& space) : space_(space), marks_(space), items_(space), size_(space, 1) {}
 
   void reserve(std::size_t vertices, std::uint64_t arcs) {
     items_.reserve(frontier::capacity(vertices, arcs));
