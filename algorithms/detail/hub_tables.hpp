@@ -22,22 +22,22 @@
 namespace wyrm::algorithms::detail {
 
 /// Rows by length: which lanes process them.
-enum class row_kind : std::uint8_t { empty, brief, single, hub };
+enum class row_kind : std::uint8_t { empty, small, medium, hub };
 /// The longest row of 8 lanes; longer ones have 32, and those with several parts are hubs.
-inline constexpr std::uint32_t longest_brief_row = 32;
+inline constexpr std::uint32_t longest_small_row = 32;
 
-[[nodiscard]] WYRM_HD inline row_kind kind_of_row(std::uint32_t degree, std::uint32_t longest_brief) {
+[[nodiscard]] WYRM_HD inline row_kind kind_of_row(std::uint32_t degree, std::uint32_t longest_small) {
   if (degree == 0) return row_kind::empty;
-  if (degree <= longest_brief) return row_kind::brief;
-  return degree <= frontier_item::part_size ? row_kind::single : row_kind::hub;
+  if (degree <= longest_small) return row_kind::small;
+  return degree <= frontier_item::part_size ? row_kind::medium : row_kind::hub;
 }
 
 /// The items of each kind of row, and the slots of the tables of hubs.
 struct row_counts {
   std::uint64_t slots;
   std::uint32_t longest;  // table, in slots
-  std::uint32_t brief;
-  std::uint32_t single;
+  std::uint32_t small;
+  std::uint32_t medium;
   std::uint32_t hub;
 };
 
@@ -51,10 +51,10 @@ struct count_rows {
     row_counts mine{};
     for (std::size_t v = tile * Tile::size() + t.rank(); v < g.vertices(); v += tiles * Tile::size()) {
       std::uint32_t const degree = g.degree(static_cast<graph::vertex_id>(v));
-      switch (kind_of_row(degree, longest_brief_row)) {
+      switch (kind_of_row(degree, longest_small_row)) {
         case row_kind::empty: break;
-        case row_kind::brief: ++mine.brief; break;
-        case row_kind::single: ++mine.single; break;
+        case row_kind::small: ++mine.small; break;
+        case row_kind::medium: ++mine.medium; break;
         case row_kind::hub: {
           std::uint32_t const slots = vote_table<std::uint32_t>::slots_for(degree);
           mine.hub += frontier_item::parts(degree);
@@ -64,8 +64,8 @@ struct count_rows {
         }
       }
     }
-    add(t, counts->brief, mine.brief);
-    add(t, counts->single, mine.single);
+    add(t, counts->small, mine.small);
+    add(t, counts->medium, mine.medium);
     if (!t.any(mine.hub > 0)) return;
     add(t, counts->hub, mine.hub);
     add(t, counts->slots, mine.slots);
@@ -171,7 +171,7 @@ class hub_tables {
     vertices_ = static_cast<graph::vertex_id>(n);
     space_.fill(counts_.data(), 0, counts_.bytes());
     constexpr std::size_t lanes = Space::template tile_size<32>;
-    std::size_t const most = space_.lanes_for(&counts_.data()->brief) / lanes + 1;
+    std::size_t const most = space_.lanes_for(&counts_.data()->small) / lanes + 1;
     std::size_t const tiles = std::min(most, (n + lanes - 1) / lanes);
     exec::for_each_tile<32>(space_, tiles, count_rows{g, tiles, counts_.data()});
     found_ = exec::read(space_, counts_.data());

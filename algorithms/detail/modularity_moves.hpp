@@ -210,20 +210,20 @@ class modularity_moves {
   template <class Objective>
   void propose(move_round const& r, Objective const& objective, frontier const& from, bool wide) {
     if constexpr (exec::has_tiles<Space>) {
-      using brief = propose_move<Objective, longest_brief_row>;
-      using single = propose_move<Objective, frontier_item::part_size>;
-      bool const all_single = wide || kinds_.brief == 0;
-      if (kinds_.hub == 0 && all_single)
-        return for_each_item_with_memory<32, single::bytes>(space_, from, single{r, objective, from, true});
-      if (kinds_.hub == 0 && kinds_.single == 0)
-        return for_each_item_with_memory<8, brief::bytes>(space_, from, brief{r, objective, from, true});
-      proposers const to{chosen(0, 0), chosen(1, all_single ? 0 : kinds_.brief),
-                         chosen(2, std::size_t{kinds_.brief} + kinds_.single), all_single ? 0 : longest_brief_row};
+      using small = propose_move<Objective, longest_small_row>;
+      using medium = propose_move<Objective, frontier_item::part_size>;
+      bool const all_medium = wide || kinds_.small == 0;
+      if (kinds_.hub == 0 && all_medium)
+        return for_each_item_with_memory<32, medium::bytes>(space_, from, medium{r, objective, from, true});
+      if (kinds_.hub == 0 && kinds_.medium == 0)
+        return for_each_item_with_memory<8, small::bytes>(space_, from, small{r, objective, from, true});
+      proposers const to{chosen(0, 0), chosen(1, all_medium ? 0 : kinds_.small),
+                         chosen(2, std::size_t{kinds_.small} + kinds_.medium), all_medium ? 0 : longest_small_row};
       for_each_item<32>(space_, from, begin_round{r, from, to});
-      if (!all_single)
-        for_each_item_with_memory<8, brief::bytes>(space_, to.brief, brief{r, objective, to.brief, false});
-      if (kinds_.single > 0 || all_single)
-        for_each_item_with_memory<32, single::bytes>(space_, to.single, single{r, objective, to.single, false});
+      if (!all_medium)
+        for_each_item_with_memory<8, small::bytes>(space_, to.small, small{r, objective, to.small, false});
+      if (kinds_.medium > 0 || all_medium)
+        for_each_item_with_memory<32, medium::bytes>(space_, to.medium, medium{r, objective, to.medium, false});
       if (kinds_.hub == 0) return;
       for (table_window const& window : tables_.windows()) {
         hub_tables_view const tables = tables_.view(window);
@@ -253,7 +253,7 @@ class modularity_moves {
     if constexpr (std::is_same_v<Objective, map_objective>) moved = change_flows(r, from, objective);
     bool const has_hub_movers = exec::has_tiles<Space> && !wide && kinds_.hub > 0;
     frontier const hub_movers =
-        has_hub_movers ? chosen(movers_list + 1, std::size_t{kinds_.brief} + kinds_.single) : movers;
+        has_hub_movers ? chosen(movers_list + 1, std::size_t{kinds_.small} + kinds_.medium) : movers;
     for_each_item<32>(space_, from, apply_moves{r, movers, hub_movers, next.view(), counters_.data()});
     for_each(wide, movers, list_next{r, next.view()});
     if (has_hub_movers) for_each(true, hub_movers, list_next{r, next.view()});

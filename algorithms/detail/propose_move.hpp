@@ -21,10 +21,10 @@ namespace wyrm::algorithms::detail {
 
 /// The items of the vertices that may propose moves, by kinds of rows.
 struct proposers {
-  frontier brief;
-  frontier single;
+  frontier small;
+  frontier medium;
   frontier hub;
-  std::uint32_t longest_brief;  // 0: the rows of `brief` are in `single`
+  std::uint32_t longest_small;  // 0: the rows of `small` are in `medium`
 };
 
 /// One lane per item. On a device it also lists the vertices that may propose moves.
@@ -41,9 +41,9 @@ struct begin_round {
     }
     if constexpr (Tile::size() > 1) {
       row_kind kind = row_kind::empty;
-      if (it.part == 0 && r.may_propose(it.vertex)) kind = kind_of_row(r.rows.g.degree(it.vertex), to.longest_brief);
-      to.brief.append_item(t, it, kind == row_kind::brief);
-      to.single.append_item(t, it, kind == row_kind::single);
+      if (it.part == 0 && r.may_propose(it.vertex)) kind = kind_of_row(r.rows.g.degree(it.vertex), to.longest_small);
+      to.small.append_item(t, it, kind == row_kind::small);
+      to.medium.append_item(t, it, kind == row_kind::medium);
       if (t.any(kind == row_kind::hub))  // its parts become adjacent
         to.hub.append(t, r.rows.g, it.vertex, kind == row_kind::hub);
     }
