@@ -12,8 +12,10 @@ namespace wyrm::tests {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(cuda, modules_test, testing::Types<exec::cuda_space>);
 
+class modules_of_hubs : public modules_test<exec::cuda_space> {};
+
 // A hub with so many neighbours that its parts are longer than usual, and other hubs: the labels are those of a CPU.
-TEST(modules_of_hubs, are_those_of_a_cpu) {
+TEST_F(modules_of_hubs, are_those_of_a_cpu) {
   constexpr graph::vertex_id n = 600'000;
   std::vector<graph::edge> edges;
   for (graph::vertex_id v = 1; v < n; ++v) {
