@@ -84,7 +84,7 @@ struct frontier {
       first = exec::atomic_ref<std::uint32_t>(*size).fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(who)),
                                                                exec::relaxed);
     first = t.shfl(first, 0);
-    if (has) items[first + static_cast<std::uint32_t>(cuda::std::popcount(who & ((1u << t.rank()) - 1)))] = item;
+    if (has) items[first + exec::rank_in(t, who)] = item;
   }
   /// Marks v; returns whether it was not marked. For kernels that clear no mark of this frontier: a mark that is set
   /// stays set, so a plain load, which costs a core less than a locked operation, is enough to see it.

@@ -119,24 +119,8 @@ struct cut_tables {
   std::uint64_t slots;
   table_window* windows;
   WYRM_HD void operator()(std::size_t k) const {
-    graph::vertex_id const first = vertex_at(k * slots);
-    windows[k] = {first, vertex_at((k + 1) * slots), begins[first]};
-  }
-
- private:
-  // The first vertex whose table begins at or after a slot; n if there is none.
-  [[nodiscard]] WYRM_HD graph::vertex_id vertex_at(std::uint64_t slot) const {
-    graph::vertex_id first = 0;
-    for (graph::vertex_id left = n; left > 0;) {
-      graph::vertex_id const half = left / 2;
-      if (begins[first + half] < slot) {
-        first += half + 1;
-        left -= half + 1;
-      } else {
-        left = half;
-      }
-    }
-    return first;
+    graph::vertex_id const first = graph::lower_bound(begins, n, k * slots);
+    windows[k] = {first, graph::lower_bound(begins, n, (k + 1) * slots), begins[first]};
   }
 };
 

@@ -78,7 +78,7 @@ struct vote_table {
       candidate<Votes> const one = i < slots ? candidate<Votes>{votes[i], labels[i]} : candidate<Votes>{};
       std::uint32_t const who = t.ballot(one.label != graph::no_vertex);
       t.sync();  // all lanes have read
-      std::uint32_t const to = packed + static_cast<std::uint32_t>(cuda::std::popcount(who & ((1u << t.rank()) - 1)));
+      std::uint32_t const to = packed + exec::rank_in(t, who);
       if (one.label != graph::no_vertex) {
         labels[to] = one.label;
         votes[to] = one.votes;
