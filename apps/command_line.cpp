@@ -38,13 +38,20 @@ void add_placement(CLI::App& command, placement& where) {
       ->check(decimal)
       ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
       ->capture_default_str();
+  auto* const limit =
+      command
+          .add_option(
+              "--device-memory", where.device_memory,
+              "Maximum bytes of device memory for the graph, its scratch and its results, with an optional suffix "
+              "K, M or G (powers of 1024); pages beyond it lie in memory of the host; 0 = no limit")
+          ->transform(CLI::AsSizeValue(false))
+          ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
+          ->capture_default_str();
   command
-      .add_option("--device-memory", where.device_memory,
-                  "Maximum bytes of device memory for the graph, its scratch and its results, with an optional suffix "
-                  "K, M or G (powers of 1024); pages beyond it lie in memory of the host; 0 = no limit")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::size_t{0}, alloc::pool_limit))
-      ->capture_default_str();
+      .add_flag("--share-device", where.shares_device,
+                "Take as much device memory as other processes with this flag leave, which is their fair share at "
+                "least; a broker, which the first process starts, divides it (wyrm broker)")
+      ->excludes(limit);
 }
 
 void add_graph_options(CLI::App& command, graph_options& o, std::vector<std::string> const& known,

@@ -58,6 +58,7 @@ void write_file_parameters(json& j, graph_file const& file, placement const& whe
   j.field("device", where.device);
   j.field("memory", exec::to_string(where.memory));
   j.field("device_memory", std::uint64_t{where.device_memory});
+  j.field("shares_device", where.shares_device);
   j.field("direction", direction(file));
   j.field("ids", file.ids == id_kind::file ? "file" : "internal");
   j.field("order", name_of(file.settings.order));

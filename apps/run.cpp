@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
+#include <filesystem>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "../exec/error.hpp"
+#include "generate.hpp"
 #include "progress.hpp"
 
 namespace wyrm::apps {
@@ -115,11 +120,8 @@ void run_updates(run_options const& o, loaded_graph& loaded, run_result& r) {
   if (o.check) g.check();
   r.after = run_algorithms(o, loaded, r);
 }
-}  // namespace
 
-run_result run(run_options const& o) {
-  if (o.sources && !o.asks_for("betweenness"))
-    throw error(error_code::bad_argument, "--sources: betweenness is not selected; leave it out");
+run_result run_once(run_options const& o) {
   loaded_graph loaded = load_graph(o);
   run_result r;
   r.loaded = std::move(loaded.summary);
@@ -131,6 +133,38 @@ run_result run(run_options const& o) {
   if (o.rounds > 0 && loaded.g.vertices() >= 2) run_updates(o, loaded, r);
   r.residency = loaded.residency();
   return r;
+}
+
+// How many bytes of --device-memory are enough for a run that has failed with less, as the run itself shows with a
+// budget that grows. With a larger budget blocks and scratch are larger, too, so the budget is enough only when it need
+// not grow any more. Nothing if that is never the case, if the device has less, or if the graph cannot be read again.
+std::optional<std::size_t> enough_device_memory(run_options o) {
+  if (!is_generated(o.file.name) && !std::filesystem::is_regular_file(o.file.name)) return std::nullopt;
+  try {
+    for (int trials = 0; trials < 4; ++trials) {
+      o.trial = std::make_shared<alloc::residency::growing_budget>(o.device_memory);
+      (void)run_once(o);
+      std::size_t const most = o.trial->limit();
+      if (most == std::exchange(o.device_memory, most)) return most;
+    }
+  } catch (std::exception const&) {
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+run_result run(run_options const& o) {
+  if (o.sources && !o.asks_for("betweenness"))
+    throw error(error_code::bad_argument, "--sources: betweenness is not selected; leave it out");
+  try {
+    return run_once(o);
+  } catch (error const& e) {
+    if (e.code() != error_code::out_of_memory || o.device_memory == 0) throw;
+    if (auto const enough = enough_device_memory(o))
+      throw error(e.code(), std::string(e.what()) + "; this run needs --device-memory " + std::to_string(*enough));
+    throw;
+  }
 }
 
 }  // namespace wyrm::apps

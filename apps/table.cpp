@@ -175,7 +175,7 @@ void print_residency(std::ostream& out, graph_options const& o,
   if (!residency) return;
   row(out, "on the device",
       mib(residency->resident_bytes) + " of the pool, " + mib(residency->staged_bytes) +
-          " of it in host memory; limit " + mib(o.device_memory) + " with arrays");
+          " of it in host memory; limit " + (o.shares_device ? "shared" : mib(o.device_memory)) + " with arrays");
   row(out, "moved", mib(residency->moved_in_bytes) + " to the device, " + mib(residency->moved_out_bytes) + " back");
 }
 

@@ -2,7 +2,6 @@
 // A space with a limit of device memory: memory of objects on this space beyond the limit is host memory.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -13,6 +12,10 @@
 
 namespace wyrm::alloc::residency {
 
+namespace detail {
+[[nodiscard]] options bounded_options(exec::any_space const& space, std::shared_ptr<budget> const& bytes);
+}
+
 /// A manager with a fixed budget and one client. Everything that is made on space() must be destroyed before it. Not
 /// copyable, not movable.
 class bounded_space {
@@ -21,16 +24,18 @@ class bounded_space {
   /// updates, may not: the operation that needs them throws error(out_of_memory). A block has a 64th of the budget, up
   /// to 4 MiB, and at least what the space can map (64 KiB on a CPU, 2 MiB on a GPU).
   bounded_space(exec::any_space const& space, std::size_t bytes)
-      : bytes_(bytes),
-        state_(std::visit(
-            [&](auto const& s) { return memory(std::make_unique<of<std::decay_t<decltype(s)>>>(s, bytes)); }, space)) {}
+      : bounded_space(space, std::make_shared<fixed_budget>(bytes)) {}
+  /// The size of a block depends on the limit of the budget at this time.
+  bounded_space(exec::any_space const& space, std::shared_ptr<budget> const& bytes)
+      : state_(std::visit([&, o = detail::bounded_options(space, bytes)](
+                              auto const& s) { return memory(std::make_unique<of<std::decay_t<decltype(s)>>>(s, o)); },
+                          space)) {}
   bounded_space(bounded_space const&) = delete;
   bounded_space& operator=(bounded_space const&) = delete;
 
   [[nodiscard]] exec::any_space space() const {
     return std::visit([](auto const& s) { return exec::any_space(s->client.space()); }, state_);
   }
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] statistics counters() const {
     return std::visit([](auto const& s) { return s->manager.counters(); }, state_);
   }
@@ -38,15 +43,7 @@ class bounded_space {
  private:
   template <class Space>
   struct of {
-    of(Space const& space, std::size_t bytes)
-        : manager(space, options_for(space, bytes)), client(manager.make_client()) {}
-    static residency::options options_for(Space const& space, std::size_t bytes) {
-      std::size_t const step = space.granularity();
-      residency::options o;
-      o.budget = std::make_shared<fixed_budget>(bytes);
-      o.block_bytes = std::clamp(bytes / 64 / step * step, step, std::max(step, std::size_t{4} << 20));
-      return o;
-    }
+    of(Space const& space, residency::options const& o) : manager(space, o), client(manager.make_client()) {}
     residency::manager<Space> manager;
     residency::client<Space> client;
   };
@@ -56,7 +53,6 @@ class bounded_space {
   using memory = std::variant<std::unique_ptr<of<exec::host_space>>>;
 #endif
 
-  std::size_t bytes_;
   memory state_;
 };
 

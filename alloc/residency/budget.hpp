@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of bytes of device memory that a residency manager may hold: fixed, or a lease from a broker that several
-// processes share.
+// The number of bytes of device memory that a residency manager may hold: fixed, as many as arrays need, or a lease
+// from a broker that several processes share (lease.hpp).
 #pragma once
 
 #include <algorithm>
@@ -27,10 +27,16 @@ class budget {
   [[nodiscard]] virtual std::size_t wanted_back() const = 0;
   /// The most that acquire() can ever add up to.
   [[nodiscard]] virtual std::size_t limit() const = 0;
+  /// Called before an array is refused because evictions do not make enough room for it. Raises limit() by so many
+  /// bytes, or returns false. The default is for budgets that do not grow.
+  [[nodiscard]] virtual bool grow(std::size_t bytes) {
+    (void)bytes;
+    return false;
+  }
 };
 
 /// A fixed number of bytes that is not shared with other processes.
-class fixed_budget final : public budget {
+class fixed_budget : public budget {
  public:
   explicit fixed_budget(std::size_t bytes) : limit_(bytes) {}
 
@@ -45,17 +51,36 @@ class fixed_budget final : public budget {
     taken_ -= bytes;
   }
   [[nodiscard]] std::size_t wanted_back() const override { return 0; }
-  [[nodiscard]] std::size_t limit() const override { return limit_; }
+  [[nodiscard]] std::size_t limit() const override {
+    std::lock_guard const lock(mutex_);
+    return limit_;
+  }
   /// Bytes that are acquired at present.
   [[nodiscard]] std::size_t taken() const {
     std::lock_guard const lock(mutex_);
     return taken_;
   }
 
+ protected:
+  void raise(std::size_t bytes) {
+    std::lock_guard const lock(mutex_);
+    limit_ += bytes;
+  }
+
  private:
-  std::size_t const limit_;
   mutable std::mutex mutex_;
+  std::size_t limit_;
   std::size_t taken_ = 0;
+};
+
+/// Grows where a fixed budget refuses an array, so it finds out how much memory some work needs: limit() at its end.
+class growing_budget final : public fixed_budget {
+ public:
+  using fixed_budget::fixed_budget;
+  [[nodiscard]] bool grow(std::size_t bytes) override {
+    raise(bytes);
+    return true;
+  }
 };
 
 }  // namespace wyrm::alloc::residency

@@ -574,6 +574,7 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
       collect();
       continue;
     }
+    if (all.grow(arrays_ + bytes > all.limit() ? arrays_ + bytes - all.limit() : bytes)) continue;
     throw error(error_code::out_of_memory,
                 "an array of " + std::to_string(bytes) + " bytes does not fit into the budget of device memory: " +
                     std::to_string(all.limit()) + " bytes, of which " + std::to_string(arrays_) +

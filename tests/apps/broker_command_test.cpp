@@ -157,6 +157,40 @@ TEST_F(broker_command_test, leases_start_a_broker_and_its_successor) {
   kill_broker(at);
 }
 
+// Three processes, of which each would take all memory, have the results of a process with memory of its own.
+TEST_F(broker_command_test, divides_memory_among_graphs) {
+  std::string const runtime = path("shared");
+  std::filesystem::create_directory(runtime);
+  struct variable {
+    explicit variable(std::string const& value) { ::setenv("XDG_RUNTIME_DIR", value.c_str(), 1); }
+    ~variable() { ::unsetenv("XDG_RUNTIME_DIR"); }
+  } const set(runtime);
+  running_program served({WYRM_PROGRAM_PATH, "broker", "--device", "cpu", "--memory", "256M"}, path(""));
+  served.wait_for_output("serves 268435456 bytes of cpu");
+  auto const arguments = [&](std::string const& name) {
+    return strings{"run", "gen:rmat,scale=13", "--device", "cpu", "--rounds", "2", "--report", path(name)};
+  };
+  ASSERT_EQ(run_program(arguments("plain")).status, 0);
+  std::vector<std::thread> all;
+  for (std::string const name : {"a", "b", "c"})
+    all.emplace_back([&, name] {
+      strings shared = arguments(name);
+      shared.push_back("--share-device");
+      outcome const ran = run_program(shared);
+      EXPECT_EQ(ran.status, 0) << ran.err;
+    });
+  for (std::thread& t : all) t.join();
+  report const plain(read("plain"));
+  for (std::string const name : {"a", "b", "c"}) {
+    report const one(read(name));
+    EXPECT_EQ(one.count("algorithms/triangles/total"), plain.count("algorithms/triangles/total"));
+    EXPECT_EQ(one.number("algorithms/pagerank/max"), plain.number("algorithms/pagerank/max"));
+    EXPECT_GT(one.count("residency/resident_bytes"), 0u);
+  }
+  report const books(run_program({"broker", "--device", "cpu", "--status", "--format", "json"}).out);
+  EXPECT_EQ(books.count("held_bytes"), 0u);
+}
+
 }  // namespace
 
 }  // namespace wyrm::tests

@@ -108,6 +108,23 @@ TEST_F(program_test, limits_the_memory_of_the_device) {
   expect_refused(2, "--device-memory", {"run", file, "--device-memory", "-1"});
 }
 
+// The message names a limit with which the same run succeeds; it fails with a quarter less.
+TEST_F(program_test, names_the_device_memory_that_is_enough) {
+  auto const run_with = [](std::size_t limit) {
+    return run_program(
+        {"run", "gen:rmat,scale=12", "--rounds", "1", "--device-memory", std::to_string(limit)});
+  };
+  outcome const failed = run_with(256 << 10);
+  EXPECT_EQ(failed.status, 5);
+  std::string const before = "this run needs --device-memory ";
+  std::size_t const at = failed.err.find(before);
+  ASSERT_NE(at, std::string::npos) << failed.err;
+  std::size_t const enough = std::stoull(failed.err.substr(at + before.size()));
+  outcome const ran = run_with(enough);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(run_with(enough - enough / 4).status, 5);
+}
+
 TEST_F(program_test, chooses_the_memory_of_the_pool) {
   std::string const file = write("k5.graph", k5);
   EXPECT_EQ(run(file, {"--rounds", "0"}).text("parameters/memory"), "device");
