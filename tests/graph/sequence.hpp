@@ -29,6 +29,7 @@
 #include "../../graph/dynamic_graph.hpp"
 #include "arc_copy.hpp"
 #include "model.hpp"
+#include "sequence_queries.hpp"
 
 namespace wyrm::tests {
 
@@ -139,7 +140,10 @@ class sequence {
       case 0: return updates<true>(edges(n));
       case 1: return applies(edges(n));
       case 2: return updates<false>(edges(n));
-      case 3: return n % 4 == 3 ? changes_vertices(n / 4) : updates<false>(edges(n));
+      case 3:
+        if (n % 4 == 3) return changes_vertices(n / 4);
+        if (n % 4 == 1) return queries(n / 4);
+        return n % 4 == 2 ? erases_selected(n / 4) : updates<false>(edges(n));
       case 4: return updates<true>(row(64 * n));
       case 5: return updates<false>(row(64 * n));
       case 6: return fails(edges(n), bytes_.next());
@@ -203,6 +207,48 @@ class sequence {
     if (got != model_.add_vertices(n)) return "new vertices have the wrong ids";
     n_ = static_cast<graph::vertex_id>(model_.vertices());
     return same({}, {});
+  }
+
+  // Queries of the graph, or of a snapshot.
+  std::string queries(std::size_t form) {
+    auto const kind = static_cast<unsigned>((form + step_) % sequence_queries<Space, Value>::kinds);
+    bool const of_snapshot = !snapshots_.empty() && bytes_.next() % 2 == 0;
+    if (!of_snapshot) {
+      graph::csr const rows = model_.to_csr();
+      std::vector<Value> const values = model_.values();
+      return wrong_queries(kind, graph_.view(), rows, values);
+    }
+    moment const& then = snapshots_[step_ % snapshots_.size()];
+    return wrong_queries(kind, then.taken.view(), then.rows, then.values);
+  }
+  // Entries that repeat; half of the pairs are arcs.
+  std::string wrong_queries(unsigned kind, graph::graph_view const& g, graph::csr const& rows,
+                            std::vector<Value> const& values) {
+    std::size_t const n = rows.offsets.size() - 1;
+    std::vector<graph::vertex_id> vertices;
+    std::vector<graph::edge> pairs;
+    for (int i = 0; i < 12; ++i) {
+      auto const u = static_cast<graph::vertex_id>(bytes_.next() * 29u % n);
+      std::uint64_t const degree = rows.offsets[u + 1] - rows.offsets[u];
+      vertices.push_back(u);
+      pairs.push_back({u, i % 2 == 0 && degree > 0 ? rows.targets[rows.offsets[u] + bytes_.next() % degree]
+                                                   : static_cast<graph::vertex_id>(bytes_.next() * 31u % n)});
+    }
+    if (sequence_queries<Space, Value>(graph_.space(), g, rows, values).is_wrong(kind, vertices, pairs, form_ % 2 == 0))
+      return "the result of query " + std::to_string(kind) + " is wrong";
+    return {};
+  }
+  // Erases the edges that a predicate selects.
+  std::string erases_selected(std::size_t form) {
+    sum_leaves const predicate{static_cast<graph::vertex_id>(5 + form), bytes_.next() % 5u};
+    graph::csr const rows = model_.to_csr();
+    std::vector<graph::edge> selected;
+    for (graph::vertex_id u = 0; u + std::size_t{1} < rows.offsets.size(); ++u)
+      for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i)
+        if ((graph_.settings().directed || u <= rows.targets[i]) && predicate(u, rows.targets[i]))
+          selected.push_back({u, rows.targets[i]});
+    graph::update_report const got = graph_.erase_if(predicate);
+    return same(got, model_.erase(selected));
   }
 
   // A batch of insertions and erasures.
