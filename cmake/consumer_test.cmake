@@ -42,7 +42,7 @@ elseif(PROJECT STREQUAL "alloc")
 elseif(PROJECT STREQUAL "relational")
   test_project(relational ${no_loaders} -DRELATIONAL_ALLOCATOR=corw)  # all take minutes to compile
 elseif(PROJECT STREQUAL "graph")
-  test_project(graph ${no_loaders} PROGRAMS names own_kernel own_value producers snapshots)
+  test_project(graph ${no_loaders} PROGRAMS names own_allocator own_kernel own_value producers snapshots)
 elseif(PROJECT STREQUAL "subproject")
   test_project(subproject ${no_loaders} -DCMAKE_DISABLE_FIND_PACKAGE_RapidJSON=ON -DCMAKE_DISABLE_FIND_PACKAGE_TBB=ON
     -DWYRM_SOURCE_DIR=${SOURCE} -DWYRM_CUDA=${WYRM_CUDA} -DCMAKE_BUILD_TYPE= -DWYRM_HOST_THREADS=auto
