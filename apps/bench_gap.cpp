@@ -18,6 +18,7 @@
 #include "../graph/any_graph.hpp"
 #include "gap_checks.hpp"
 #include "gap_kernels.hpp"
+#include "insertion.hpp"
 #include "loaded_graph.hpp"
 
 namespace wyrm::apps {
@@ -162,22 +163,22 @@ void churn(graph::any_graph& g, std::vector<Weight> const& values, std::uint64_t
 }
 
 // The graph with the weights of the file, or with whole numbers from 1 to 255, drawn by the seed.
-graph::any_graph build_weighted(gap_options const& o, exec::any_space const& space, graph::edge_list& list,
-                                gap_result& r) {
+graph::any_graph build_weighted(gap_options const& o, exec::any_space const& space,
+                                alloc::residency::bounded_space const* bound, graph::edge_list& list, gap_result& r) {
   bool const drawn = list.weights.empty();
   if (!drawn) prepare_weights(o.file, list, r.ids);
   graph::options settings = o.settings(list.directed);
   settings.values = drawn ? graph::number_type::u32 : graph::number_type::f64;
   graph::any_graph g(space, o.allocator, list.vertices, settings);
   if (!drawn) {
-    g.insert(list.edges, list.weights);
+    (void)insert_all(g, list.edges, list.weights, bound);
     if (o.churned) churn(g, g.values<double>(), o.seed, r);
     return g;
   }
   std::vector<std::uint32_t> weights(list.edges.size());
   std::mt19937_64 random(o.seed);
   for (std::uint32_t& weight : weights) weight = static_cast<std::uint32_t>(random() % 255 + 1);
-  g.insert(list.edges, weights);
+  (void)insert_all(g, list.edges, weights, bound);
   if (o.churned) churn(g, g.values<std::uint32_t>(), o.seed, r);
   return g;
 }
@@ -214,7 +215,7 @@ gap_result gap(gap_options const& o, std::ostream& out) {
   };
   {
     graph::any_graph g(space, o.allocator, list.vertices, o.settings(list.directed));
-    g.insert(list.edges);
+    (void)insert_all(g, list.edges, {}, bound.get());
     if (o.churned) churn<double>(g, {}, o.seed, r);
     r.vertices = g.vertices();
     r.edges = g.edges();
@@ -232,7 +233,7 @@ gap_result gap(gap_options const& o, std::ostream& out) {
   }
   if (asked("sssp")) {
     r.drawn_weights = list.weights.empty();
-    gap_graph x(build_weighted(o, space, list, r));
+    gap_graph x(build_weighted(o, space, bound.get(), list, r));
     run(x, "sssp");
   }
   return r;

@@ -24,6 +24,7 @@
 #include "../exec/device.hpp"
 #include "../exec/error.hpp"
 #include "../loaders/quoted.hpp"
+#include "insertion.hpp"
 #include "line_input.hpp"
 #include "loaded_graph.hpp"
 
@@ -248,7 +249,8 @@ void print_run(std::ostream& out, graphalytics_graph const& g, graphalytics_run 
 }
 
 graphalytics_graph run_graph(graphalytics_options const& o, exec::any_space const& space,
-                             std::filesystem::path const& path, std::ostream& out) {
+                             alloc::residency::bounded_space const* bound, std::filesystem::path const& path,
+                             std::ostream& out) {
   graphalytics_graph r;
   r.name = path.stem().string();
   properties_of_graph const properties(path.string(), r.name);
@@ -263,8 +265,9 @@ graphalytics_graph run_graph(graphalytics_options const& o, exec::any_space cons
   if (weighted) prepare_weights(input, list, ids);
   r.directed = list.directed;
   graph::any_graph g(space, o.allocator, list.vertices, o.settings(list.directed, weighted));
-  r.build_ms =
-      timed([&] { g.insert(list.edges, weighted ? graph::host_numbers(list.weights) : graph::host_numbers()); });
+  r.build_ms = timed([&] {
+    (void)insert_all(g, list.edges, weighted ? graph::host_numbers(list.weights) : graph::host_numbers(), bound);
+  });
   r.vertices = g.vertices();
   r.edges = g.edges();
   for (auto const& [key, has] : {std::pair{"meta.vertices", r.vertices}, std::pair{"meta.edges", r.edges}})
@@ -338,7 +341,7 @@ graphalytics_result graphalytics(graphalytics_options const& o, std::ostream& ou
   auto const bound = o.bound();
   exec::any_space const space = o.space(bound.get());
   r.device = exec::describe(space);
-  for (auto const& file : files) r.graphs.push_back(run_graph(o, space, file, out));
+  for (auto const& file : files) r.graphs.push_back(run_graph(o, space, bound.get(), file, out));
   return r;
 }
 

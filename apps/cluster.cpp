@@ -11,6 +11,7 @@
 #include "../graph/any_graph.hpp"
 #include "../loaders/quoted.hpp"
 #include "generate.hpp"
+#include "insertion.hpp"
 #include "line_input.hpp"
 #include "loaded_graph.hpp"
 
@@ -83,7 +84,7 @@ cluster_result cluster(cluster_options const& o) {
   if (o.weighted) prepare_weights(o.file, list, r.ids);
   graph::any_graph g(space, alloc::default_name, list.vertices, o.settings(list.directed, o.weighted));
   auto const weights = o.weighted ? graph::host_numbers(list.weights) : graph::host_numbers();
-  r.build_ms = timed([&] { g.insert(list.edges, weights); });
+  r.build_ms = timed([&] { (void)insert_all(g, list.edges, weights, bound.get()); });
   r.vertices = g.vertices();
   r.edges = g.edges();
   r.directed = list.directed;

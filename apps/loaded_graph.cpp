@@ -7,6 +7,7 @@
 #include "../exec/device.hpp"
 #include "../loaders/quoted.hpp"
 #include "generate.hpp"
+#include "insertion.hpp"
 
 namespace wyrm::apps {
 
@@ -51,7 +52,7 @@ loaded_graph load_graph(graph_options const& o) {
   settings.combine = o.combine;
   graph::any_graph g(space, o.allocator, list.vertices, settings);
   auto const weights_of_edges = o.weighted ? graph::host_numbers(list.weights) : graph::host_numbers();
-  s.build_ms = timed([&] { s.build = g.insert(list.edges, weights_of_edges); });
+  s.build_ms = timed([&] { s.build = insert_all(g, list.edges, weights_of_edges, bound.get()); });
   if (o.check) g.check();
   s.directed = list.directed;
   s.vertices = g.vertices();

@@ -8,6 +8,7 @@
 #include "../graph/any_graph.hpp"
 #include "../loaders/output_file.hpp"
 #include "../loaders/quoted.hpp"
+#include "insertion.hpp"
 #include "loaded_graph.hpp"
 #include "output_paths.hpp"
 
@@ -50,7 +51,8 @@ void walk(walk_command const& c) {
   graph::edge_list list = load_file(c.file, c.generating_space(space));
   vertex_ids const ids(list, c.file.ids);
   if (c.weighted) prepare_weights(c.file, list, ids);
-  graph::any_graph const g = graph::build(space, alloc::default_name, list, c.settings(list.directed, c.weighted));
+  graph::any_graph g(space, alloc::default_name, list.vertices, c.settings(list.directed, c.weighted));
+  (void)insert_all(g, list.edges, c.weighted ? graph::host_numbers(list.weights) : graph::host_numbers(), bound.get());
   algorithms::random_walk_options o = c.walk;
   o.starts = find_starts(c.starts, ids);
   o.weighted = c.weighted;

@@ -4,7 +4,9 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <ranges>
+#include <span>
 #include <string>
 
 #include "../exec/error.hpp"
@@ -39,8 +41,22 @@ class host_numbers {
   [[nodiscard]] void const* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] number_type type() const { return type_; }
+  /// n numbers from the number `first` on; no array if this is none.
+  [[nodiscard]] host_numbers part(std::size_t first, std::size_t n) const {
+    switch (type_) {
+      case number_type::u32: return of<std::uint32_t>(first, n);
+      case number_type::i64: return of<std::int64_t>(first, n);
+      case number_type::f32: return of<float>(first, n);
+      case number_type::f64: return of<double>(first, n);
+      default: return {};
+    }
+  }
 
  private:
+  template <class Number>
+  [[nodiscard]] host_numbers of(std::size_t first, std::size_t n) const {
+    return std::span(static_cast<Number const*>(data_), size_).subspan(first, n);
+  }
   void const* data_ = nullptr;
   std::size_t size_ = 0;
   number_type type_ = number_type::none;

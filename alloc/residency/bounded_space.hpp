@@ -27,7 +27,8 @@ class bounded_space {
       : bounded_space(space, std::make_shared<fixed_budget>(bytes)) {}
   /// The size of a block depends on the limit of the budget at this time.
   bounded_space(exec::any_space const& space, std::shared_ptr<budget> const& bytes)
-      : state_(std::visit([&, o = detail::bounded_options(space, bytes)](
+      : budget_(bytes),
+        state_(std::visit([&, o = detail::bounded_options(space, bytes)](
                               auto const& s) { return memory(std::make_unique<of<std::decay_t<decltype(s)>>>(s, o)); },
                           space)) {}
   bounded_space(bounded_space const&) = delete;
@@ -36,6 +37,8 @@ class bounded_space {
   [[nodiscard]] exec::any_space space() const {
     return std::visit([](auto const& s) { return exec::any_space(s->client.space()); }, state_);
   }
+  /// Bytes of the budget.
+  [[nodiscard]] std::size_t limit() const { return budget_->limit(); }
   [[nodiscard]] statistics counters() const {
     return std::visit([](auto const& s) { return s->manager.counters(); }, state_);
   }
@@ -53,6 +56,7 @@ class bounded_space {
   using memory = std::variant<std::unique_ptr<of<exec::host_space>>>;
 #endif
 
+  std::shared_ptr<budget> budget_;
   memory state_;
 };
 

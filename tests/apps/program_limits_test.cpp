@@ -111,8 +111,7 @@ TEST_F(program_test, limits_the_memory_of_the_device) {
 // The message names a limit with which the same run succeeds; it fails with a quarter less.
 TEST_F(program_test, names_the_device_memory_that_is_enough) {
   auto const run_with = [](std::size_t limit) {
-    return run_program(
-        {"run", "gen:rmat,scale=12", "--rounds", "1", "--device-memory", std::to_string(limit)});
+    return run_program({"run", "gen:rmat,scale=12", "--rounds", "1", "--device-memory", std::to_string(limit)});
   };
   outcome const failed = run_with(256 << 10);
   EXPECT_EQ(failed.status, 5);
@@ -123,6 +122,18 @@ TEST_F(program_test, names_the_device_memory_that_is_enough) {
   outcome const ran = run_with(enough);
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(run_with(enough - enough / 4).status, 5);
+}
+
+// The edges of the file are inserted in several batches where memory is bounded, with the report of one.
+TEST_F(program_test, bounded_graphs_are_built_in_batches) {
+  std::string const graph = "gen:rmat,scale=14";  // 262,144 edges, of which some repeat
+  report const plain = run(graph, {"--rounds", "0"});
+  report const bounded = run(graph, {"--rounds", "0", "--device-memory", "192M"});
+  for (std::string const count : {"graph/edges", "graph/duplicates_dropped", "graph/self_loops_dropped"})
+    EXPECT_EQ(bounded.count(count), plain.count(count)) << count;
+  EXPECT_GT(plain.count("graph/duplicates_dropped"), 0u);
+  EXPECT_EQ(bounded.count("algorithms/triangles/total"), plain.count("algorithms/triangles/total"));
+  EXPECT_EQ(bounded.number("algorithms/pagerank/max"), plain.number("algorithms/pagerank/max"));
 }
 
 TEST_F(program_test, chooses_the_memory_of_the_pool) {
