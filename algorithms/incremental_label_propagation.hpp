@@ -161,8 +161,8 @@ class incremental_label_propagation final : public maintained_label_propagation 
       table_begins_ = std::move(table_begins);
       room_ = room;
     }
-    space_.fill(table_labels_.data(), 0xff, table_labels_.bytes());
-    space_.fill(table_votes_.data(), 0, table_votes_.bytes());
+    space_.fill(table_labels_.data(), 0xff, table_labels_.size() * sizeof(graph::vertex_id));
+    space_.fill(table_votes_.data(), 0, table_votes_.size() * sizeof(std::uint32_t));
     voters_room_ = voters_room;
     is_reserved_ = true;
   }
@@ -218,8 +218,8 @@ class incremental_label_propagation final : public maintained_label_propagation 
   exec::buffer<std::uint32_t, Space> own_;
   exec::buffer<std::uint32_t, Space> yields_;
   exec::buffer<std::uint64_t, Space> table_begins_;
-  exec::buffer<graph::vertex_id, Space> table_labels_;  // empty between rounds
-  exec::buffer<std::uint32_t, Space> table_votes_;
+  exec::large_buffer<graph::vertex_id, Space> table_labels_;  // empty between rounds
+  exec::large_buffer<std::uint32_t, Space> table_votes_;
   detail::rounds<Space> rounds_;
   exec::buffer<detail::voting_state, Space> state_;
   detail::voting_state seen_{};  // after the last change

@@ -37,10 +37,12 @@ class region {
   /// device with the next launch that uses them. The whole blocks of a transfer that are not on the device are one
   /// object for the policy, with the new ones. Waits for launches and transfers that use the blocks. Throws
   /// error(bad_argument) outside of the region, or if this thread has a use of the blocks that it has not finished;
-  /// error(out_of_memory) if a block has no memory and gets none. Nothing is changed then.
+  /// error(out_of_memory) if a block has no memory and gets none. Nothing is changed then. Throws error(device) if a
+  /// copy fails: the bytes of the range are undefined then, and all others are unchanged.
   void write(std::size_t offset, void const* from, std::size_t bytes) { core_->write(state_, offset, from, bytes); }
   /// Copies bytes to host memory from the device or host memory that backs them. Waits for launches and transfers that
-  /// write the blocks. Bytes of blocks without memory are 0. Throws error(bad_argument) as write().
+  /// write the blocks. Bytes of blocks without memory are 0. Throws error(bad_argument) as write(), and
+  /// error(device) if a copy fails: the region is unchanged then.
   void read(std::size_t offset, void* to, std::size_t bytes) const { core_->read(state_, offset, to, bytes); }
   /// Frees the memory of the blocks that lie in the range as a whole. Waits as write().
   void discard(std::size_t offset, std::size_t bytes) { core_->discard(state_, offset, bytes); }

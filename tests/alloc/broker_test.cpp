@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A broker and its clients, as threads and as processes that end at any moment. Processes are forked from a process
-// with one thread.
+// A broker and its clients, as threads and as processes.
 #include "../../alloc/residency/broker.hpp"
 
 #include <fcntl.h>
@@ -8,7 +7,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,7 +21,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <new>
 #include <optional>
 #include <random>
 #include <string>
@@ -33,199 +30,17 @@
 #include <vector>
 
 #include "../../alloc/residency/broker_protocol.hpp"
-#include "../../alloc/residency/lease.hpp"
 #include "../../alloc/residency/manager.hpp"
 #include "../support/seed.hpp"
+#include "broker_processes.hpp"
 
 namespace wyrm::tests {
 
 namespace {
 
-using namespace std::chrono_literals;
-using namespace alloc::residency;
 using detail::channel;
 using detail::message;
 using detail::message_kind;
-
-constexpr std::size_t block = 4096;
-constexpr std::size_t blocks = 64;
-constexpr std::size_t budget_bytes = blocks * block;
-
-/// What processes share with the test.
-struct shared_numbers {
-  std::atomic<std::size_t> held = 0;  // of all
-  std::atomic<std::size_t> most = 0;
-  std::atomic<int> ready = 0;
-  std::atomic<bool> stop = false;
-
-  // After a grant.
-  void add(std::size_t bytes) {
-    std::size_t const now = held += bytes;
-    for (std::size_t before = most; before < now && !most.compare_exchange_weak(before, now);) {
-    }
-  }
-  // Before bytes are given back.
-  void subtract(std::size_t bytes) { held -= bytes; }
-};
-
-/// A forked process, which is killed in the end.
-class process {
- public:
-  template <class F>
-  explicit process(F const& work) : pid_(::fork()) {
-    if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
-    if (pid_ > 0) return;
-    int status = 1;
-    try {
-      status = work();
-    } catch (std::exception const& e) {
-      (void)!::write(STDERR_FILENO, e.what(), std::string(e.what()).size());
-    }
-    ::_exit(status);
-  }
-  process(process&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
-  process& operator=(process&& other) noexcept {
-    std::swap(pid_, other.pid_);
-    return *this;
-  }
-  ~process() {
-    if (pid_ > 0) kill();
-  }
-  void kill() {
-    signal(SIGKILL);
-    (void)wait();
-  }
-  void signal(int number) const { ::kill(pid_, number); }
-  [[nodiscard]] int wait() {
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
- private:
-  pid_t pid_;
-};
-
-template <class F>
-[[nodiscard]] bool happens(F const& condition, std::chrono::milliseconds within) {
-  auto const end = std::chrono::steady_clock::now() + within;
-  do {
-    if (condition()) return true;
-    std::this_thread::sleep_for(1ms);
-  } while (std::chrono::steady_clock::now() < end);
-  return condition();
-}
-
-class broker_test : public testing::Test {
- protected:
-  broker_test() {
-    std::string name = (std::filesystem::temp_directory_path() / "wyrm_broker_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
-    folder_ = name;
-    socket_ = folder_ + "/run/cpu.sock";
-    void* const memory =
-        ::mmap(nullptr, sizeof(shared_numbers), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
-    shared_ = new (memory) shared_numbers;
-  }
-  ~broker_test() override {
-    ::munmap(shared_, sizeof(shared_numbers));
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
-  [[nodiscard]] broker_options settings() const { return {.socket = socket_, .memory = budget_bytes}; }
-  [[nodiscard]] lease_options client(std::chrono::milliseconds patience = 1s) const {
-    lease_options o;
-    o.socket = socket_;
-    o.patience = patience;
-    o.start = {};
-    return o;
-  }
-  /// A broker in a process of its own, which answers.
-  [[nodiscard]] process start_broker() const {
-    process p([&] {
-      broker b(settings());
-      b.run();
-      return 0;
-    });
-    EXPECT_TRUE(happens([&] { return answers(); }, 10s));
-    return p;
-  }
-  [[nodiscard]] bool answers() const {
-    try {
-      (void)status_of_broker(socket_);
-      return true;
-    } catch (error const&) {
-      return false;
-    }
-  }
-  /// A process that acquires blocks, and then waits for ever.
-  [[nodiscard]] process holder(std::size_t number, std::size_t least = 0) const {
-    int const before = shared_->ready;
-    process p([&] {
-      lease_options o = client(5s);
-      o.least = least;
-      lease l(o);
-      if (l.acquire(number * block, block) != number * block) return 2;
-      ++shared_->ready;
-      while (!shared_->stop) std::this_thread::sleep_for(1ms);
-      return l.held() == number * block ? 0 : 3;
-    });
-    EXPECT_TRUE(happens([&] { return shared_->ready == before + 1; }, 10s));
-    return p;
-  }
-  /// Acquires and gives back at random, and what it is asked for, until the numbers say stop.
-  int churn(std::uint64_t seed) const {
-    std::mt19937_64 random(seed);
-    lease l(client(20ms));
-    while (!shared_->stop) {
-      if (random() % 2 == 0) {
-        shared_->add(l.acquire((1 + random() % 40) * block, block));
-      } else {
-        std::size_t const wanted = (l.wanted_back() + block - 1) / block;
-        std::size_t const bytes = std::min(l.held(), std::max(wanted, random() % 20) * block);
-        shared_->subtract(bytes);
-        l.give_back(bytes);
-      }
-      if (random() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
-    }
-    shared_->subtract(l.held());
-    return 0;
-  }
-
-  std::string folder_;
-  std::string socket_;
-  shared_numbers* shared_;
-};
-
-/// A broker in a thread.
-class running_broker {
- public:
-  explicit running_broker(broker_options o) : broker_(std::move(o)), thread_([this] { broker_.run(); }) {}
-  ~running_broker() {
-    broker_.stop();
-    thread_.join();
-  }
-
- private:
-  broker broker_;
-  std::thread thread_;
-};
-
-template <class F>
-std::string message_of(F const& work, error_code expected) {
-  try {
-    work();
-  } catch (error const& e) {
-    EXPECT_EQ(e.code(), expected);
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
 
 TEST_F(broker_test, socket_and_folder_are_for_the_user_alone) {
   broker b(settings());
@@ -523,112 +338,6 @@ TEST_F(broker_test, late_grant_goes_back) {
   EXPECT_EQ(l.held(), block);
   EXPECT_EQ(l.acquire(2 * block, block), 2 * block);
   EXPECT_EQ(l.held(), 3 * block);
-}
-
-TEST_F(broker_test, killed_clients_leave_their_bytes_at_100_moments) {
-  process const server = start_broker();
-  std::vector<process> others;
-  for (std::size_t const n : {5u, 10u, 15u}) others.push_back(holder(n));
-  std::size_t const kept = 30 * block;
-  std::mt19937_64 random(seeded(520));
-  for (int i = 0; i < 100; ++i) {
-    std::uint64_t const seed = random();
-    process victim([&] { return churn(seed); });
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 20'000));
-    victim.kill();
-    ASSERT_TRUE(happens([&] { return status_of_broker(socket_).held == kept; }, 10s)) << i;
-    ASSERT_EQ(status_of_broker(socket_).clients.size(), 3u) << i;
-  }
-  shared_->stop = true;
-  for (process& p : others) EXPECT_EQ(p.wait(), 0) << "it holds what it held";
-}
-
-TEST_F(broker_test, killed_brokers_never_lead_to_more_than_the_budget) {
-  process server = start_broker();
-  std::vector<process> clients;
-  for (std::uint64_t i = 0; i < 4; ++i) clients.emplace_back([&] { return churn(seeded(530 + i)); });
-  std::mt19937_64 random(seeded(540));
-  for (int i = 0; i < 25; ++i) {
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 40'000));
-    server.kill();
-    server = start_broker();
-  }
-  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).clients.size() == 4; }, 10s)) << "all are back";
-  std::this_thread::sleep_for(100ms);
-  shared_->stop = true;
-  for (process& p : clients) EXPECT_EQ(p.wait(), 0);
-  EXPECT_EQ(shared_->held, 0u);
-  EXPECT_GT(shared_->most, budget_bytes / 2);
-  EXPECT_LE(shared_->most, budget_bytes);
-  EXPECT_TRUE(happens([&] { return status_of_broker(socket_).held == 0; }, 10s));
-}
-
-// A client that is stopped cannot tell the next broker what it holds.
-TEST_F(broker_test, next_broker_reserves_what_a_stopped_client_holds) {
-  process server = start_broker();
-  process stopped = holder(20);
-  process running = holder(10);
-  stopped.signal(SIGSTOP);
-  server.kill();
-  server = start_broker();
-  process greedy([&] {
-    lease l(client(100ms));
-    std::size_t const got = l.acquire(budget_bytes, block);
-    return got == budget_bytes - 30 * block ? 0 : 1;
-  });
-  EXPECT_EQ(greedy.wait(), 0);
-  auto const has_back = [&](std::size_t bytes, std::size_t connected) {
-    return happens(
-        [&] {
-          broker_status const s = status_of_broker(socket_);
-          return s.held == bytes && std::ranges::count_if(s.clients, [](auto const& c) { return c.pid != 0; }) ==
-                                        std::ptrdiff_t(connected);
-        },
-        1s);
-  };
-  EXPECT_TRUE(has_back(30 * block, 1)) << "one is back, one is not";
-  stopped.signal(SIGCONT);
-  EXPECT_TRUE(has_back(30 * block, 2));
-  stopped.signal(SIGSTOP);
-  server.kill();
-  server = start_broker();
-  EXPECT_TRUE(has_back(30 * block, 1));
-  stopped.kill();
-  EXPECT_TRUE(has_back(10 * block, 1)) << "the stopped one is dead";
-  shared_->stop = true;
-  EXPECT_EQ(running.wait(), 0);
-}
-
-// They hold everything, but only the second was promised anything.
-TEST_F(broker_test, next_broker_keeps_promises_of_stopped_clients_and_no_others) {
-  process server = start_broker();
-  process all = holder(blocks);
-  process promised = holder(0, 20 * block);
-  lease_options o = client(100ms);
-  o.least = 44 * block;
-  EXPECT_TRUE(lease(o).is_connected());
-  all.signal(SIGSTOP);
-  promised.signal(SIGSTOP);
-  server.kill();
-  server = start_broker();
-  broker_status const status = status_of_broker(socket_);
-  ASSERT_EQ(status.clients.size(), 2u);
-  EXPECT_EQ(status.held, budget_bytes);
-  EXPECT_EQ(status.clients[0].least + status.clients[1].least, 20 * block);
-  lease l(o);
-  EXPECT_EQ(l.acquire(block, block), 0u) << "nobody can be asked";
-  o.least = 1;
-  EXPECT_NE(message_of([&] { lease made(o); }, error_code::io).find("least"), std::string::npos);
-  all.signal(SIGCONT);
-  promised.signal(SIGCONT);
-  EXPECT_TRUE(happens(
-      [&] { return std::ranges::all_of(status_of_broker(socket_).clients, [](auto const& c) { return c.pid != 0; }); },
-      5s))
-      << "both are back";
-  EXPECT_EQ(status_of_broker(socket_).clients.size(), 3u);
-  shared_->stop = true;
-  EXPECT_EQ(all.wait(), 0);
-  EXPECT_EQ(promised.wait(), 0);
 }
 
 /// A client that says what it likes.

@@ -3,36 +3,14 @@
 #pragma once
 
 #include "../../../alloc/residency/signature_check.hpp"
+#include "../../../exec/atomic.hpp"
 #include "../../../exec/memory.hpp"
 #include "../../support/spaces.hpp"
 #include "checked_lru.hpp"
 #include "random_client.hpp"
+#include "region_blocks.hpp"
 
 namespace wyrm::tests {
-
-namespace residency = alloc::residency;
-
-/// Words of a region, one for each block.
-template <class Space>
-[[nodiscard]] std::vector<std::uint64_t> first_words(residency::region const& r, std::size_t block) {
-  std::vector<std::uint64_t> words(r.bytes() / block);
-  for (std::size_t i = 0; i < words.size(); ++i) r.read(i * block, &words[i], sizeof(words[i]));
-  return words;
-}
-
-/// Fills block i with the word `first + i`.
-inline void write_blocks(residency::region& r, std::size_t block, std::uint64_t first) {
-  for (std::size_t i = 0; i < r.bytes() / block; ++i) {
-    std::vector<std::uint64_t> const words(block / 8, first + i);
-    r.write(i * block, words.data(), block);
-  }
-}
-
-[[nodiscard]] inline std::size_t resident_blocks(residency::region const& r, std::size_t block) {
-  std::size_t n = 0;
-  for (std::size_t i = 0; i < r.bytes(); i += block) n += r.is_resident(i);
-  return n;
-}
 
 template <class Space>
 using residency_manager = space_test<Space>;
@@ -133,6 +111,66 @@ TYPED_TEST_P(residency_manager, uses_more_than_the_budget) {
   EXPECT_EQ(s.launches, 2u);
 }
 
+/// A counter of two words of different sizes.
+struct counter {
+  std::uint64_t sum;
+  std::uint32_t additions;
+};
+/// Item i adds to one of the counters, which all have the same distance. Every fourth item adds to one of few.
+struct add_to_counters {
+  std::byte* base;
+  std::size_t distance;
+  std::size_t counters;
+  std::size_t often;  // one counter of each so many
+  std::uint64_t key;
+  [[nodiscard]] WYRM_HD std::size_t counter_of(std::size_t i) const {
+    if (i % 4 == 0) return i / 4 * often % counters;
+    return static_cast<std::size_t>((i * 0x9e3779b97f4a7c15U + key) >> 33) % counters;
+  }
+  WYRM_HD void operator()(std::size_t i) const {
+    auto& c = *reinterpret_cast<counter*>(base + counter_of(i) * distance);
+    exec::atomic_ref<std::uint64_t>(c.sum).fetch_add(i, exec::relaxed);
+    exec::atomic_ref<std::uint32_t>(c.additions).fetch_add(1, exec::relaxed);
+  }
+};
+
+// Device atomics work on blocks in device memory and in host memory, also of one launch, and after blocks have moved.
+TYPED_TEST_P(residency_manager, atomics_on_both_memories) {
+  TypeParam const space = make_space<TypeParam>();
+  std::size_t const block = space.granularity();
+  constexpr std::size_t of_block = 256;
+  constexpr std::size_t all = 8 * of_block;
+  std::size_t const additions = all * scaled(50, 5);
+  residency::manager<TypeParam> m(space, options_with(std::make_shared<elastic_budget>(4 * block), block));
+  auto c = m.make_client({"one"});
+  residency::region r = c.reserve(8 * block);
+  write_blocks(r, block, 0);
+  std::vector<counter> expected(all);
+  for (std::size_t i = 0; i < all; ++i) {
+    std::size_t const in_block = i / of_block;
+    expected[i] = {in_block, static_cast<std::uint32_t>(in_block)};
+  }
+  for (std::size_t const first : {0u, 4u, 2u}) {
+    c.launch({{r, first * block, 4 * block}}, [](TypeParam const&) {});
+    add_to_counters const add{r.data(), block / of_block, all, of_block, first};
+    c.launch([&](TypeParam const& on) {
+      for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(r.is_resident(i * block), i >= first && i < first + 4) << i;
+      exec::for_each(on, additions, add);
+    });
+    for (std::size_t i = 0; i < additions; ++i) {
+      counter& one = expected[add.counter_of(i)];
+      one.sum += i;
+      ++one.additions;
+    }
+  }
+  for (std::size_t i = 0; i < all; ++i) {
+    counter found{};
+    r.read(i * (block / of_block), &found, sizeof(found));
+    ASSERT_EQ(found.sum, expected[i].sum) << i;
+    ASSERT_EQ(found.additions, expected[i].additions) << i;
+  }
+}
+
 // While the budget has room, nothing goes through host memory.
 TYPED_TEST_P(residency_manager, backs_new_blocks_by_free_device_memory) {
   TypeParam const space = make_space<TypeParam>();
@@ -197,6 +235,6 @@ TYPED_TEST_P(residency_manager, serves_as_memory_of_a_pool) {
 REGISTER_TYPED_TEST_SUITE_P(residency_manager, random_operations, random_operations_with_signatures,
                             random_operations_without_lazy_transfers, backs_new_blocks_by_free_device_memory,
                             random_operations_without_host_copies, random_operations_that_fail,
-                            uses_more_than_the_budget, serves_as_memory_of_a_pool);
+                            uses_more_than_the_budget, atomics_on_both_memories, serves_as_memory_of_a_pool);
 
 }  // namespace wyrm::tests

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <random>
 #include <vector>
@@ -50,6 +51,34 @@ class random_client {
       ++failures_;
     }
     EXPECT_LE(client_.counters().resident_bytes, limit_);
+  }
+  /// One random operation, of which calls may fail as the plan says (failing_space.hpp). Only the bytes of a write
+  /// whose copy was cut off are undefined then. Returns whether the operation failed.
+  template <class Calls, class Plan>
+  bool step(Calls& calls, Plan const& plan) {
+    bool failed = false;
+    was_cut_off_ = [&calls] { return calls.has_cut_off_write(); };
+    calls.arm(plan);
+    try {
+      act();
+    } catch (error const& e) {
+      EXPECT_TRUE(calls.has_failed()) << e.what();
+      EXPECT_EQ(e.code(), plan.code) << e.what();
+      failed = true;
+      ++failures_;
+    }
+    calls.disarm();
+    expect_counted();
+    return failed;
+  }
+  /// What the client counts is where the blocks are.
+  void expect_counted() {
+    std::size_t resident = 0;
+    for (object const& o : objects_)
+      for (std::size_t i = 0; i < o.bytes.size(); i += manager_.block_bytes())
+        resident += o.region.is_resident(i) ? manager_.block_bytes() : 0;
+    EXPECT_EQ(client_.counters().resident_bytes, resident);
+    EXPECT_LE(resident, limit_);
   }
   void check() {
     for (object const& o : objects_) expect_same(o, 0, o.bytes.size());
@@ -115,7 +144,12 @@ class random_client {
     std::vector<unsigned char> bytes(r.bytes);
     auto next = static_cast<unsigned char>(random_());
     for (unsigned char& b : bytes) b = next = static_cast<unsigned char>(next * 13 + 7);
-    o.region.write(r.offset, bytes.data(), r.bytes);
+    try {
+      o.region.write(r.offset, bytes.data(), r.bytes);
+    } catch (error const&) {
+      if (was_cut_off_()) std::fill_n(o.defined.begin() + static_cast<std::ptrdiff_t>(r.offset), r.bytes, 0);
+      throw;
+    }
     std::copy(bytes.begin(), bytes.end(), o.bytes.begin() + static_cast<std::ptrdiff_t>(r.offset));
     std::fill_n(o.defined.begin() + static_cast<std::ptrdiff_t>(r.offset), r.bytes, 1);
   }
@@ -186,6 +220,7 @@ class random_client {
   std::size_t limit_;
   std::vector<object> objects_;
   std::size_t failures_ = 0;
+  std::function<bool()> was_cut_off_ = [] { return false; };  // whether a write that failed has changed its range
 };
 
 }  // namespace wyrm::tests
