@@ -76,8 +76,7 @@ namespace wyrm::algorithms {
 /// each push), or O((vertices + arcs) steps). Vertices that are added cost O(1) each, amortised; those that are removed
 /// cost what the erasure of their edges costs, and a full run if a source is among them.
 ///
-/// A weight that is negative or not finite is known only after the change of the graph, which then throws
-/// error(bad_argument) with the arc; the graph has the change, and this result is outdated.
+/// A weight must be finite, and not negative: a graph to which this result is attached refuses changes with others.
 template <class Space>
 class incremental_pagerank final : public maintained_pagerank {
  public:
@@ -109,6 +108,7 @@ class incremental_pagerank final : public maintained_pagerank {
   [[nodiscard]] std::uint64_t ranked() const override { return ranked_; }
   [[nodiscard]] double error_bound() const override { return error_bound_; }
   [[nodiscard]] bool needs_values() const override { return options().weighted; }
+  [[nodiscard]] bool needs_weights() const override { return options().weighted; }
 
  private:
   void on_before(graph::graph_view const& g, graph::graph_change const& change) override {

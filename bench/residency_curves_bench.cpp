@@ -296,7 +296,8 @@ class curves {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
     auto const repeat = [&](char const* subject, unsigned launches, bool sees_rows, auto const& once) {
-      if (!to_.selects(case_of(subject, where)) && where.rfind("device/", 0) != 0) return false;
+      bool const is_reference = where.starts_with("device/") && to_.may_select(subject);
+      if (!to_.selects(case_of(subject, where)) && !is_reference) return false;
       return attempt(subject, where, [&] {
         (void)once();
         residency::statistics const before = counters();

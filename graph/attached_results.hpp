@@ -66,6 +66,8 @@ class attached_results {
     if (!empty()) parts_->list.undo(g);
   }
 
+  /// Whether a change may give edges only weights as values.
+  [[nodiscard]] bool needs_weights() const { return !empty() && parts_->list.needs_weights(); }
   [[nodiscard]] bool empty() const { return !parts_ || parts_->list.empty(); }
   [[nodiscard]] std::size_t bytes() const { return parts_ && parts_->resolver ? parts_->resolver->bytes() : 0; }
   /// Frees all scratch memory. Not between before() and after() or undo().

@@ -14,6 +14,7 @@
 #include "layout/layout.hpp"
 #include "table/pool_growth.hpp"
 #include "types.hpp"
+#include "update/check_weights.hpp"
 #include "update_engine.hpp"
 #include "update_report.hpp"
 
@@ -59,6 +60,8 @@ class csr_build {
   void build_tables(Csr const& rows, csr_rows const& there, Value const* values) {
     try {
       value_word<width> const* const words = upload_values(rows, there, values);
+      if constexpr (has_values)
+        if (g_.results.needs_weights()) check_weights(words, there.arcs);
       std::uint64_t const self_loops = build_layout(rows, there, words);
       if (!g_.settings.directed) check_mirrored();
       if (g_.in) insert_reverse(there, words);
@@ -80,6 +83,16 @@ class csr_build {
   [[nodiscard]] value_word<width> const* upload_values(resident_csr const&, csr_rows const&,
                                                        Value const* values) const {
     return reinterpret_cast<value_word<width> const*>(values);
+  }
+  void check_weights(value_word<width> const* values, std::uint64_t n) {
+    if (n == 0) return;
+    exec::buffer<std::uint64_t, Space> count(g_.space, 1);
+    g_.space.fill(count.data(), 0, count.bytes());
+    exec::for_each_lane<32>(g_.space, n, count_no_weights<width>{values, g_.numbers(), count.data()});
+    if (std::uint64_t const wrong = exec::read(g_.space, count.data()); wrong > 0)
+      throw error(error_code::bad_argument, std::to_string(wrong) +
+                                                " values of the CSR are no weights; weights of attached results must "
+                                                "be finite, and not negative; nothing was changed");
   }
   void check_sizes(resident_csr const&) const {}
   void check_sizes(csr_view const& rows) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maintained results: results of algorithms that are updated with each change of a dynamic graph. They are attached to
-// the graph, any number to one graph. A change updates the graph and all of them, or nothing; except that a result may
-// find in after() that it does not accept the value of an edge.
+// the graph, any number to one graph. A change updates the graph and all of them, or nothing.
 //
 //   incremental_pagerank ranks(g);
 //   incremental_triangles triangles(g);
@@ -44,6 +43,8 @@ class result_list {
   void replace(maintained_result& old, maintained_result& by) noexcept;
   /// Whether one of the results needs values.
   [[nodiscard]] bool needs_values() const;
+  /// Whether one of the results needs weights.
+  [[nodiscard]] bool needs_weights() const;
 
   /// Prepares all results for a change; if one throws, the others are restored.
   void before(graph_view const& g, graph_change const& change);
@@ -77,8 +78,8 @@ class maintained_result {
   /// followed by after() or undo(); error(out_of_memory). After any error the result is unchanged.
   void before(graph_view const& g, graph_change const& change);
   /// Called after the change. Never fails for lack of memory of the space. After an error of the device, if g is not
-  /// the graph of before() with that change applied, or if the result does not accept a value of an edge (which is
-  /// known only then, and throws error(bad_argument)), the result is outdated: every later before() throws.
+  /// the graph of before() with that change applied, or if the result does not accept the value of an edge (see
+  /// needs_weights()), the result is outdated: every later before() throws.
   void after(graph_view const& g) { finish(g, next_version_, &maintained_result::on_after); }
   /// Called if the graph has refused the change and is as it was. Restores the result that existed before before().
   /// Errors: as after().
@@ -127,6 +128,9 @@ class maintained_result {
   /// Whether this result depends on the values of edges: changes then list the edges whose values may change, in
   /// graph_change::revalued. The answer does not change while the result is attached.
   [[nodiscard]] virtual bool needs_values() const { return false; }
+  /// Whether this result only accepts weights as values: finite numbers that are not negative. The graph then refuses
+  /// changes that give an edge another value. The answer does not change while the result is attached.
+  [[nodiscard]] virtual bool needs_weights() const { return false; }
 
  private:
   friend detail::result_list;
@@ -220,6 +224,9 @@ inline void result_list::replace(maintained_result& old, maintained_result& by) 
 }
 inline bool result_list::needs_values() const {
   return std::ranges::any_of(all_, [](maintained_result const* r) { return r->needs_values(); });
+}
+inline bool result_list::needs_weights() const {
+  return std::ranges::any_of(all_, [](maintained_result const* r) { return r->needs_weights(); });
 }
 inline void result_list::before(graph_view const& g, graph_change const& change) {
   std::size_t prepared = 0;

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "../exec/error.hpp"
 #include "../exec/launch.hpp"
@@ -22,6 +24,7 @@
 #include "pending_update.hpp"
 #include "table/pool_growth.hpp"
 #include "types.hpp"
+#include "update/check_weights.hpp"
 #include "update/vertices.hpp"
 #include "update_report.hpp"
 
@@ -65,6 +68,7 @@ class update_engine {
       else
         table.template plan<Op>(g_.allocator->view(), g_.fails_from, g_.status.data());
     });
+    check_weights(for_these);
     execute<Op>(for_these, false);
   }
   /// Repeats steps until the update is complete, or returns if edges are out of range. Returns nullptr, and undoes the
@@ -83,6 +87,10 @@ class update_engine {
           else
             table.template plan_large_groups<Op>(s, g_.status.data());
         });
+        check_weights(for_these);
+      } else if (s.no_weights > 0) {
+        g_.undo(for_these);
+        return &s;
       } else if (s.failed_bytes > 0) {
         std::uint64_t const missing = s.failed_bytes;
         g_.status.clear_failures();
@@ -220,7 +228,15 @@ class update_engine {
       s = complete<Op>(all, how);
     }
     if (s->out_of_range > 0) refuse(batch, s->out_of_range);
+    if (s->no_weights > 0) refuse_weights(batch);
     return report<Op>(size, *s);
+  }
+  // After a plan, if attached results need weights. In-neighbours have the same values.
+  template <class ForTables>
+  void check_weights([[maybe_unused]] ForTables const& for_these) {
+    if constexpr (has_values)
+      if (g_.results.needs_weights())
+        for_these([&](auto& table) { table.template check_weights<width>(g_.numbers(), g_.status.data()); });
   }
   // may_stay: if an allocation fails, a vertex whose page has room for its neighbours stays in that page.
   template <update_kind Op, class ForTables>
@@ -239,6 +255,26 @@ class update_engine {
   // The maximum bytes of pages that a batch of `edges` edges needs after a new layout.
   [[nodiscard]] std::uint64_t most_bytes(std::size_t edges) const {
     return (g_.settings.directed && !g_.in ? 2 : 4) * entry_bytes(width) * edges;
+  }
+  // Throws the error for a batch that would give an edge a value that is no weight: names the first entry with such a
+  // value; if there is none, values are combined.
+  [[noreturn]] void refuse_weights(batch_input const& batch) const {
+    std::string const rule = "; weights of attached results must be finite, and not negative; nothing was changed";
+    if constexpr (has_values) {
+      host_copies const there(g_.space, !exec::has_tiles<Space>);
+      auto const values = there.of(static_cast<value_word<width> const*>(g_.there.values), batch.size);
+      host_copies const copies(g_.space, batch.is_on_host || !exec::has_tiles<Space>);
+      std::vector<operation> operations(batch.size, batch.all);
+      if (batch.operations != nullptr) operations = copies.of(batch.operations, batch.size).to_vector();
+      with_entries<Value>(copies, batch, [&](auto const& source, auto const& target) {
+        for (std::size_t i = 0; i < batch.size; ++i)
+          if (operations[i] == operation::insert && !is_weight<width>(values[i], g_.numbers()))
+            throw refused_entry(
+                i, "(" + id_text(source(i)) + ", " + id_text(target(i)) + "), whose value is no weight" + rule);
+      });
+    }
+    throw error(error_code::bad_argument,
+                "the values of edges, combined with those of the batch, are no weights" + rule);
   }
   // Throws the error for the first entry of a batch that is refused; there are `count`.
   [[noreturn]] void refuse(batch_input const& batch, std::uint64_t count) const {

@@ -39,6 +39,7 @@ class maintained_distances : public Base {
   [[nodiscard]] graph::vertex_id source() const final { return source_; }
   [[nodiscard]] std::size_t full_runs() const final { return full_runs_; }
   [[nodiscard]] bool needs_values() const final { return search_.needs_values(); }
+  [[nodiscard]] bool needs_weights() const final { return search_.needs_values(); }
 
  protected:
   using lengths = typename Search::lengths;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,10 @@ class report {
     bool const is_selected = name.find(only_) != std::string::npos;
     has_selected_ = has_selected_ || is_selected;
     return is_selected;
+  }
+  /// Whether --only may select cases of a subject, the first part of a name.
+  [[nodiscard]] bool may_select(std::string_view subject) const {
+    return only_.find('/') == std::string::npos || only_.starts_with(subject);
   }
   void about(std::string const& key, std::string const& value) { context_.emplace_back(key, value); }
   /// Prints a case, and keeps it for the file.

@@ -80,6 +80,7 @@ struct update_status {
   std::uint64_t first_out_of_range;  // complement of the number of the first such row: the maximum is the first
   std::uint64_t has_large_group;  // not 0: a source group is too large for one tile, or offsets of a CSR are malformed
   std::uint64_t failed_bytes;     // bytes of failed page allocations
+  std::uint64_t no_weights;       // planned values that are no weights, if attached results need weights
 
   [[nodiscard]] WYRM_HD std::uint32_t groups(unsigned table) const {
     return static_cast<std::uint32_t>(batches[table] >> 32);
@@ -100,7 +101,7 @@ struct update_status {
   /// Whether the batch cannot be planned: it is malformed, or needs plan_large_groups.
   [[nodiscard]] WYRM_HD bool is_refused() const { return (out_of_range | has_large_group) != 0; }
   /// Whether the plan must not be executed, or not yet.
-  [[nodiscard]] WYRM_HD bool stops() const { return (out_of_range | has_large_group | failed_bytes) != 0; }
+  [[nodiscard]] WYRM_HD bool stops() const { return (out_of_range | has_large_group | failed_bytes | no_weights) != 0; }
 
   [[nodiscard]] sums total() const {
     sums all{};

@@ -15,6 +15,7 @@
 #include "../batch/status.hpp"
 #include "../options.hpp"
 #include "../update/allocate.hpp"
+#include "../update/check_weights.hpp"
 #include "../update/hubs.hpp"
 #include "../update/merge.hpp"
 #include "../update/merge_entries.hpp"
@@ -179,6 +180,15 @@ class vertex_table {
     is_sparse_ = has_lists_ = false;
     large_entries_.template make<Width>(batch_.entries(), combine, known.groups(number_), known.arcs(number_),
                                         records_.data(), newest_, vertices_, mixed_plans_.data(), status, number_);
+  }
+
+  /// After the plan of an entry_batch: counts planned values that are no weights in the status, so that later steps
+  /// change nothing.
+  template <unsigned Width>
+  void check_weights(number_type type, detail::update_status* status) {
+    exec::for_each_tile<8>(
+        space_, batch_.max_groups(),
+        detail::check_planned_weights<Width>{batch_.entries(), mixed_plans_.data(), status, number_, type});
   }
 
   /// Allocates the planned pages that are not allocated; allocations fail for source groups from `fails_from` on

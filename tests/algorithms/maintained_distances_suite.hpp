@@ -553,20 +553,73 @@ TYPED_TEST_P(maintained_distances_test, refusals) {
   EXPECT_THROW(g.insert(std::vector<graph::edge>{{1, 2}}, std::vector<double>{1}), error);
   g.fail_allocations_from(graph::any_graph::never);
   expect_undone();
-  double const far = TestFixture::far;
-  for (double const wrong : {-1.0, far}) {
-    auto late = this->sssp_of(g, {});
-    if (wrong == far) g.attach(late);
+  for (double const wrong : {-1.0, TestFixture::far, std::numeric_limits<double>::quiet_NaN()}) {
     expect(
         [&] {
           g.insert(std::vector<graph::edge>{{0, 1}, {1, 2}}, std::vector<double>{1, wrong});
         },
-        "the weight of the arc 1 -> 2 is");
-    EXPECT_EQ(hops.distance(), (std::vector<std::uint32_t>{0, 1, 2}));  // the change is made
-    expect([&] { g.erase({{1, 2}}); }, "an earlier change could not be applied to this result");
-    g.detach(wrong == far ? late : r);
-    g.erase({{1, 2}});
-    expect([&] { this->sssp_of(g, {.source = 9}); }, "incremental_sssp: the source 9");
+        "edge 1 of the batch is (1, 2), whose value is no weight");
+    expect_undone();
+    EXPECT_EQ(g.arcs(), 1u);
+  }
+  g.detach(r);
+  g.insert(std::vector<graph::edge>{{1, 2}}, std::vector<double>{-1});  // arcs are no lengths
+  EXPECT_EQ(hops.distance(), (std::vector<std::uint32_t>{0, 1, 2}));
+  expect([&] { this->sssp_of(g, {}); }, "the weight of the arc 1 -> 2 is -1");
+}
+
+// The value of an edge after the whole batch counts, however the batch is planned.
+TYPED_TEST_P(maintained_distances_test, values_that_are_no_weights) {
+  auto const expect = [&](auto const& f, std::string const& part) { this->expect_contains(refusal(f), part); };
+  constexpr graph::vertex_id n = 3000;
+  for (graph::options o : TestFixture::kinds) {
+    o.combine = graph::combiner::sum;
+    auto g = this->weighted(n, {}, std::vector<float>{}, o);
+    auto r = this->sssp_of(g, {});
+    g.attach(r);
+    auto const expect_hub = [&](double there) {
+      std::vector<double> want(n, there);
+      want[0] = 0;
+      EXPECT_EQ(r.distance(), want);
+      EXPECT_TRUE(r.belongs_to(g.view()));
+      g.check();
+    };
+    std::vector<graph::edge> star;
+    for (graph::vertex_id v = 1; v < n; ++v) star.push_back({0, v});
+    std::vector<float> weights(star.size(), 2);
+    weights[1234] = -2;
+    expect([&] { g.insert(star, weights); }, "edge 1234 of the batch is (0, 1235), whose value is no weight");
+    expect_hub(TestFixture::far);
+    EXPECT_EQ(g.edges(), 0u);
+    weights[1234] = 2;
+    g.insert(star, weights);
+    expect_hub(2);
+    // Values are added up: 2 - 1 is a weight, and 1 - 1 - 1 is not.
+    g.insert(star, std::vector<float>(star.size(), -1));
+    expect_hub(1);
+    expect([&] { g.insert(std::vector<graph::edge>{{0, 7}, {0, 7}}, std::vector<float>{-1, -1}); }, "edge 0");
+    float const most = std::numeric_limits<float>::max();
+    expect(
+        [&] {
+          g.insert(std::vector<graph::edge>{{0, 7}, {0, 7}}, std::vector<float>{most, most});
+        },
+        "combined with those of the batch, are no weights");
+    expect_hub(1);
+    // An edge that the same batch erases has no value.
+    g.apply(std::vector<graph::edge>{{5, 6}, {5, 6}},
+            std::vector<graph::operation>{graph::operation::insert, graph::operation::erase},
+            std::vector<float>{-1, 0});
+    expect_hub(1);
+
+    graph::csr const rows = g.to_csr();
+    auto values = g.template values<float>();
+    g.clear();
+    values[17] = -1;
+    expect([&] { g.build(rows, values); }, "1 values of the CSR are no weights");
+    expect_hub(TestFixture::far);
+    values[17] = 1;
+    g.build(rows, values);
+    expect_hub(1);
   }
 }
 
@@ -598,6 +651,6 @@ REGISTER_TYPED_TEST_SUITE_P(maintained_distances_test, arcs_of_a_known_graph, le
                             random_changes_with_weights_int64, random_changes_with_weights_float,
                             random_changes_with_weights_double, hubs, long_paths, full_runs, sources_that_come_and_go,
                             numbers_of_vertices_do_not_matter, memory_that_runs_out, refusals,
-                            distances_of_graphalytics);
+                            values_that_are_no_weights, distances_of_graphalytics);
 
 }  // namespace wyrm::tests
