@@ -335,9 +335,12 @@ class dynamic_graph {
   }
 
   /// Rewrites all pages, in the order of the vertices and with minimum sizes, in a new pool of the necessary size, and
-  /// frees the old pool and all scratch. Useful after many updates, or after a batch that was much larger than later
-  /// ones. For a short time both pools exist; throws error(out_of_memory), and changes nothing, if there is not enough
-  /// memory for both, and error(bad_argument) while a snapshot exists. Invalidates views. O(vertices + arcs).
+  /// frees the old pool and all scratch. If the allocator has pages of fixed sizes, those of a size are in the order of
+  /// the vertices: on a GPU in groups of 256 vertices, which are in any order, and on a CPU in groups, one or more for
+  /// each thread. Pages of more than 512 neighbours are in any order. Useful after many updates, or after a batch that
+  /// was much larger than later ones. For a short time both pools exist; throws error(out_of_memory), and changes
+  /// nothing, if there is not enough memory for both, and error(bad_argument) while a snapshot exists. Invalidates
+  /// views. O(vertices + arcs).
   void compact() {
     typename Space::guard const current(state_.space);
     state_.require_idle();

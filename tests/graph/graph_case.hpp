@@ -22,7 +22,8 @@ struct graph_case {
   using space = S;
   using graph_type = graph::dynamic_graph<S, A<S>>;
   static constexpr bool reclaims = A<S>::family.reclaims;
-  static constexpr bool counts_only_pages = reclaims && A<S>::family.resets;  // granted bytes without headers
+  static constexpr bool carves = alloc::carving_ref<typename A<S>::ref_type>;  // has pages of fixed sizes
+  static constexpr bool counts_only_pages = reclaims && A<S>::family.resets;   // granted bytes without headers
 };
 
 template <class Case>

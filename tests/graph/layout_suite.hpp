@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <numeric>
 #include <random>
 #include <string>
@@ -392,6 +395,55 @@ TYPED_TEST_P(layout_test, compaction_keeps_the_graph_and_releases_old_pool) {
   }
 }
 
+/// Of the pairs of a vertex and the next one with a page of the same size, in a range of 256 vertices: how many have
+/// pages in descending order, and how many there are. Hubs do not count.
+template <class Graph>
+std::pair<std::size_t, std::size_t> disorder(Graph const& g, graph::packed_record const* from) {
+  std::pair<std::size_t, std::size_t> found;
+  std::map<std::uint32_t, std::pair<std::size_t, graph::vertex_id const*>> last;
+  for (std::size_t v = 0; v < g.vertices(); ++v) {
+    graph::packed_record const r = exec::read(g.space(), from + v);
+    if (r.degree == 0 || r.degree > graph::detail::hub_degree) continue;
+    auto& [range, page] = last[r.capacity()];
+    if (page != nullptr && range == v / 256) {
+      ++found.second;
+      found.first += r.page() < page;
+    }
+    range = v / 256;
+    page = r.page();
+  }
+  return found;
+}
+
+// On a device, where pages are carved, the pages of a size form two arrays. On a CPU several threads allocate them,
+// each for a range of vertices.
+TYPED_TEST_P(layout_test, compaction_restores_the_order_of_rows) {
+  if (!TypeParam::carves) GTEST_SKIP() << "the allocator has no pages of fixed sizes";
+  std::size_t const n = 3000;
+  bool const is_carved = exec::has_tiles<typename TestFixture::space_type>;
+  for (bool const directed : {false, true}) {
+    auto g = this->make(n, {.directed = directed});
+    std::mt19937 random(seeded(43));
+    for (std::size_t round = 0; round < 6; ++round) {
+      g.insert(random_edges(random, n, 20000));
+      auto const all = this->edges_of(g.to_csr());
+      auto const begin = all.begin() + static_cast<std::ptrdiff_t>(round % 3 * all.size() / 3);
+      g.erase(std::vector<graph::edge>(begin, begin + static_cast<std::ptrdiff_t>(all.size() / 3)));
+    }
+    g.insert(random_edges(random, n, 10000));
+    if (TypeParam::reclaims) {
+      auto const [before, pairs] = disorder(g, g.view().out_records());
+      EXPECT_GT(before, pairs / 4);
+    }
+    g.compact();
+    for (auto const* records : {g.view().out_records(), g.view().in_records()}) {
+      auto const [after, pairs] = disorder(g, records);
+      EXPECT_GT(pairs, n / 2);
+      EXPECT_LE(after, is_carved ? graph::detail::carved_pages::sizes : pairs / 8);
+    }
+  }
+}
+
 // Most of the pool is free, but all chunks have a page in use: all pages are rewritten instead of growth.
 TYPED_TEST_P(layout_test, a_pool_of_scattered_pages_does_not_grow) {
   for (bool const in_neighbours : {false, true}) {
@@ -507,7 +559,7 @@ REGISTER_TYPED_TEST_SUITE_P(layout_test, a_csr_is_built_from_pages_that_were_fre
                             a_csr_on_the_device_with_another_number_of_arcs_is_refused,
                             a_csr_in_slices_that_needs_memory, a_pool_grows_for_the_hubs_of_a_csr,
                             a_wrong_csr_changes_nothing, a_csr_with_rows_that_overlap_is_refused,
-                            compaction_keeps_the_graph_and_releases_old_pool, a_pool_of_scattered_pages_does_not_grow,
-                            both_tables_are_right_when_pages_are_scattered);
+                            compaction_keeps_the_graph_and_releases_old_pool, compaction_restores_the_order_of_rows,
+                            a_pool_of_scattered_pages_does_not_grow, both_tables_are_right_when_pages_are_scattered);
 
 }  // namespace wyrm::tests
