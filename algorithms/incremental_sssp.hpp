@@ -77,8 +77,8 @@ class length_search {
 /// directed graph without in-neighbours, a full run is also done if the last arc of a shortest path may get another
 /// value.
 ///
-/// The weight of an arc must be finite, and not negative, as in sssp(). A graph to which this result is attached refuses
-/// changes with other weights.
+/// The weight of an arc must be finite, and not negative, as in sssp(). A graph to which this result is attached
+/// refuses changes with other weights.
 ///
 /// About 100 bytes per vertex and 1/4 byte per arc, those of sssp_searcher included. Not thread-safe.
 template <class Space>

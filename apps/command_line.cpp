@@ -49,8 +49,8 @@ void add_placement(CLI::App& command, placement& where) {
           ->capture_default_str();
   command
       .add_flag("--share-device", where.shares_device,
-                "Take as much device memory as other processes with this flag leave, which is their fair share at "
-                "least; a broker, which the first process starts, divides it (wyrm broker)")
+                "Take as much device memory as other processes with this flag leave; a broker, which the first process "
+                "starts, divides it (wyrm broker). Fails if the arrays of an algorithm do not fit")
       ->excludes(limit);
 }
 

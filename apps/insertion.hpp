@@ -17,13 +17,17 @@
 namespace wyrm::apps {
 
 /// Inserts edges into a graph without edges; the last of equal edges counts, or as the combiner of the graph says.
-/// bound: of the graph; nullptr: none. Returns the report of a single batch. Throws the errors of any_graph::insert().
+/// values: one for each edge, or none. bound: of the graph; nullptr: none. Returns the report of a single batch. Throws
+/// the errors of any_graph::insert().
 inline graph::update_report insert_all(graph::any_graph& g, std::span<graph::edge const> edges,
                                        graph::host_numbers const& values,
                                        alloc::residency::bounded_space const* bound) {
-  if (bound == nullptr) return g.insert(edges, values);
   constexpr std::size_t least = std::size_t{1} << 16;
-  std::size_t const most = std::max(least, std::bit_floor(bound->limit() / 2048));
+  constexpr std::size_t largest = std::size_t{1}
+                                  << 30;  // an undirected edge is two arcs, and a batch has fewer than 2^32
+  std::size_t const most = bound == nullptr ? largest : std::max(least, std::bit_floor(bound->limit() / 2048));
+  bool const lacks_values = values.type() != graph::number_type::none && values.size() != edges.size();
+  if (edges.size() <= most || lacks_values) return g.insert(edges, values);
   graph::update_report all;
   for (std::size_t first = 0; first < edges.size(); first += most) {
     std::size_t const n = std::min(most, edges.size() - first);

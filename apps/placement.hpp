@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <variant>
 
 #include "../alloc/residency/bounded_space.hpp"
@@ -39,10 +40,10 @@ struct placement {
                                                 exec::to_string(memory) +
                                                 " the pool is in other memory; leave one of both out");
     exec::any_space const space = exec::make_space(device);
-    std::shared_ptr<alloc::residency::budget> bytes = trial;
-    if (shares_device) bytes = lease_of(space);
-    if (!bytes) bytes = std::make_shared<alloc::residency::fixed_budget>(device_memory);
-    return std::make_shared<alloc::residency::bounded_space>(space, bytes);
+    std::shared_ptr<alloc::residency::budget> budget = trial;
+    if (shares_device) budget = lease_of(space);
+    if (!budget) budget = std::make_shared<alloc::residency::fixed_budget>(device_memory);
+    return std::make_shared<alloc::residency::bounded_space>(space, budget);
   }
   [[nodiscard]] exec::any_space space(alloc::residency::bounded_space const* bound) const {
     return bound != nullptr ? bound->space() : exec::make_space(device);
@@ -91,7 +92,9 @@ struct placement {
 #else
     (void)space;
 #endif
-    o.start = {std::filesystem::read_symlink("/proc/self/exe").string()};
+    std::error_code failed;
+    auto const self = std::filesystem::read_symlink("/proc/self/exe", failed);
+    if (!failed) o.start = {self.string()};
     return std::make_shared<alloc::residency::lease>(o);
   }
 };

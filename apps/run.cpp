@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <exception>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -140,6 +141,7 @@ run_result run_once(run_options const& o) {
 // not grow any more. Nothing if that is never the case, if the device has less, or if the graph cannot be read again.
 std::optional<std::size_t> enough_device_memory(run_options o) {
   if (!is_generated(o.file.name) && !std::filesystem::is_regular_file(o.file.name)) return std::nullopt;
+  std::fputs("wyrm: the run does not fit; it is repeated with more memory to find out how much it needs\n", stderr);
   try {
     for (int trials = 0; trials < 4; ++trials) {
       o.trial = std::make_shared<alloc::residency::growing_budget>(o.device_memory);
@@ -147,7 +149,9 @@ std::optional<std::size_t> enough_device_memory(run_options o) {
       std::size_t const most = o.trial->limit();
       if (most == std::exchange(o.device_memory, most)) return most;
     }
-  } catch (std::exception const&) {
+  } catch (error const& e) {
+    if (e.code() != error_code::out_of_memory && e.code() != error_code::device) throw;
+  } catch (std::bad_alloc const&) {
   }
   return std::nullopt;
 }

@@ -90,9 +90,9 @@ class csr_build {
     g_.space.fill(count.data(), 0, count.bytes());
     exec::for_each_lane<32>(g_.space, n, count_no_weights<width>{values, g_.numbers(), count.data()});
     if (std::uint64_t const wrong = exec::read(g_.space, count.data()); wrong > 0)
-      throw error(error_code::bad_argument, std::to_string(wrong) +
-                                                " values of the CSR are no weights; weights of attached results must "
-                                                "be finite, and not negative; nothing was changed");
+      throw error(error_code::bad_argument, "values of the CSR are no weights (" + std::to_string(wrong) +
+                                                " in all); attached results need weights, finite and not negative; "
+                                                "nothing was changed");
   }
   void check_sizes(resident_csr const&) const {}
   void check_sizes(csr_view const& rows) const {

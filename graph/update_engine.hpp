@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -256,25 +257,35 @@ class update_engine {
   [[nodiscard]] std::uint64_t most_bytes(std::size_t edges) const {
     return (g_.settings.directed && !g_.in ? 2 : 4) * entry_bytes(width) * edges;
   }
-  // Throws the error for a batch that would give an edge a value that is no weight: names the first entry with such a
-  // value; if there is none, values are combined.
+  // Throws the error for a batch that would give an edge a value that is no weight. Names the first such entry if the
+  // last entry of an edge decides; else values are combined with those of the graph, so any entry may be the reason.
   [[noreturn]] void refuse_weights(batch_input const& batch) const {
-    std::string const rule = "; weights of attached results must be finite, and not negative; nothing was changed";
-    if constexpr (has_values) {
-      host_copies const there(g_.space, !exec::has_tiles<Space>);
-      auto const values = there.of(static_cast<value_word<width> const*>(g_.there.values), batch.size);
-      host_copies const copies(g_.space, batch.is_on_host || !exec::has_tiles<Space>);
-      std::vector<operation> operations(batch.size, batch.all);
-      if (batch.operations != nullptr) operations = copies.of(batch.operations, batch.size).to_vector();
-      with_entries<Value>(copies, batch, [&](auto const& source, auto const& target) {
-        for (std::size_t i = 0; i < batch.size; ++i)
-          if (operations[i] == operation::insert && !is_weight<width>(values[i], g_.numbers()))
-            throw refused_entry(
-                i, "(" + id_text(source(i)) + ", " + id_text(target(i)) + "), whose value is no weight" + rule);
-      });
-    }
-    throw error(error_code::bad_argument,
-                "the values of edges, combined with those of the batch, are no weights" + rule);
+    std::string const rule = "; attached results need weights, finite and not negative; nothing was changed";
+    if constexpr (has_values && std::is_void_v<Combine>)
+      if (g_.settings.combine == combiner::latest) {
+        host_copies const there(g_.space, !exec::has_tiles<Space>);
+        auto const values = there.of(static_cast<value_word<width> const*>(g_.there.values), batch.size);
+        host_copies const copies(g_.space, batch.is_on_host || !exec::has_tiles<Space>);
+        std::vector<operation> operations(batch.size, batch.all);
+        if (batch.operations != nullptr) operations = copies.of(batch.operations, batch.size).to_vector();
+        with_entries<Value>(copies, batch, [&](auto const& source, auto const& target) {
+          std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> last;
+          for (std::size_t i = 0; i < batch.size; ++i) {
+            auto const u = static_cast<std::uint64_t>(source(i));
+            auto const v = static_cast<std::uint64_t>(target(i));
+            if (u != v || g_.settings.self_loops)
+              last[g_.settings.directed || u < v ? std::pair(u, v) : std::pair(v, u)] = i;
+          }
+          std::size_t first = batch.size;
+          for (auto const& [e, i] : last)
+            if (operations[i] == operation::insert && !is_weight<width>(values[i], g_.numbers()))
+              first = std::min(first, i);
+          if (first < batch.size)
+            throw refused_entry(first, "(" + id_text(source(first)) + ", " + id_text(target(first)) +
+                                           "), whose value is no weight" + rule);
+        });
+      }
+    throw error(error_code::bad_argument, "values of edges, combined with those of the batch, are no weights" + rule);
   }
   // Throws the error for the first entry of a batch that is refused; there are `count`.
   [[noreturn]] void refuse(batch_input const& batch, std::uint64_t count) const {

@@ -7,13 +7,13 @@
 
 namespace wyrm::alloc::residency::detail {
 
-options bounded_options(exec::any_space const& space, std::shared_ptr<budget> const& bytes) {
+options bounded_options(exec::any_space const& space, std::shared_ptr<budget> const& total) {
   return std::visit(
       [&](auto const& s) {
         std::size_t const step = s.granularity();
         options o;
-        o.budget = bytes;
-        o.block_bytes = std::clamp(bytes->limit() / 64 / step * step, step, std::max(step, std::size_t{4} << 20));
+        o.budget = total;
+        o.block_bytes = std::clamp(total->limit() / 64 / step * step, step, std::max(step, std::size_t{4} << 20));
 #if WYRM_WITH_CUDA
         // The host compares blocks itself where it can.
         if constexpr (std::is_same_v<std::decay_t<decltype(s)>, exec::cuda_space>)

@@ -13,10 +13,10 @@
 namespace wyrm::alloc::residency {
 
 namespace detail {
-[[nodiscard]] options bounded_options(exec::any_space const& space, std::shared_ptr<budget> const& bytes);
+[[nodiscard]] options bounded_options(exec::any_space const& space, std::shared_ptr<budget> const& total);
 }
 
-/// A manager with a fixed budget and one client. Everything that is made on space() must be destroyed before it. Not
+/// A manager with one client. Everything that is made on space() must be destroyed before it. Not
 /// copyable, not movable.
 class bounded_space {
  public:
@@ -26,9 +26,9 @@ class bounded_space {
   bounded_space(exec::any_space const& space, std::size_t bytes)
       : bounded_space(space, std::make_shared<fixed_budget>(bytes)) {}
   /// The size of a block depends on the limit of the budget at this time.
-  bounded_space(exec::any_space const& space, std::shared_ptr<budget> const& bytes)
-      : budget_(bytes),
-        state_(std::visit([&, o = detail::bounded_options(space, bytes)](
+  bounded_space(exec::any_space const& space, std::shared_ptr<budget> const& total)
+      : budget_(total),
+        state_(std::visit([&, o = detail::bounded_options(space, total)](
                               auto const& s) { return memory(std::make_unique<of<std::decay_t<decltype(s)>>>(s, o)); },
                           space)) {}
   bounded_space(bounded_space const&) = delete;

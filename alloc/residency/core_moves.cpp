@@ -582,6 +582,8 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
                     " in blocks of launches that are not finished, or of clients of higher priority; " +
                     (arrays_ + bytes > all.limit()
                          ? "the budget must have " + std::to_string(arrays_ + bytes) + " bytes at least"
+                     : arrays_ + bytes + device_blocks_ * block_bytes() <= all.limit()
+                         ? std::string("others who share the budget hold the rest")
                          : std::string("finish these launches, or use a larger budget")));
   }
   c->arrays += bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An allocator of one's own, which a graph can use (own_allocator.cpp): one free list for each size class. It models
+// An allocator of the user, which a graph can use (own_allocator.cpp): one free list for each size class. It models
 // the concept device_allocator of wyrm/alloc/allocator.hpp, on CUDA devices and on CPUs.
 //
 // The pool is divided into units of 64 bytes. A block has 2^c units, where c is its size class. A request takes the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph whose pages come from an allocator of one's own (free_lists.hpp). Each batch inserts
+// A graph whose pages come from an allocator of the user (free_lists.hpp). Each batch inserts
 // edges at other vertices, and the edges of an earlier batch are erased, so lists grow and shrink while the number of
 // edges stays about the same. The graph is compared with a model. The pool, which is much smaller than all pages that
 // the graph allocates, must not grow: freed pages are used again.
@@ -58,7 +58,7 @@ int run(Space const& space) {
     batches.push_back(random_edges(10000, round * 300 % vertices, random));
     g.insert(batches.back());
     for (edge const& e : batches.back()) expected.insert(std::minmax(e.source, e.target));
-    if (round >= 5) {  // the edges of an earlier batch leave
+    if (round >= 5) {  // the edges of an earlier batch are erased
       g.erase(batches[round - 5]);
       for (edge const& e : batches[round - 5]) expected.erase(std::minmax(e.source, e.target));
     }

@@ -15,7 +15,8 @@
 
 namespace wyrm::graph::detail {
 
-/// Whether the bits of a number are those of a weight: finite, and not negative.
+/// Whether the bits of a value are those of a weight: a number, finite and not negative. Values that are no numbers are
+/// not checked.
 template <unsigned Width>
 [[nodiscard]] WYRM_HD bool is_weight(value_word<Width> word, number_type type) {
   if constexpr (Width == 4) {
@@ -23,7 +24,8 @@ template <unsigned Width>
     auto const w = cuda::std::bit_cast<float>(word);
     return w >= 0 && w <= 0x1.fffffep127f;
   } else if constexpr (Width == 8) {
-    if (type != number_type::f64) return cuda::std::bit_cast<std::int64_t>(word) >= 0;
+    if (type == number_type::i64) return cuda::std::bit_cast<std::int64_t>(word) >= 0;
+    if (type != number_type::f64) return true;
     auto const w = cuda::std::bit_cast<double>(word);
     return w >= 0 && w <= 0x1.fffffffffffffp1023;
   } else {

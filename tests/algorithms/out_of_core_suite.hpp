@@ -96,7 +96,7 @@ class out_of_core : public space_fixture<Space> {
         auto const batch = random_edges(plain_->vertices() / 20);
         insert(batch);
         EXPECT_TRUE(value(*found) == value(*expected)) << "inserted " << round;
-        // Half of what was inserted goes again, and other edges go.
+        // Half of the inserted edges are erased again, and other edges are erased.
         std::vector<graph::edge> gone = random_edges(plain_->vertices() / 5);
         gone.insert(gone.end(), batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(batch.size() / 2));
         std::uint64_t const edges = plain_->edges();

@@ -54,8 +54,10 @@ class sequence_queries {
                    std::vector<Value> const& values)
       : space_(space), scratch_(space), g_(g), rows_(rows), values_(values) {}
 
-  /// Whether the results of a kind of query are wrong; entries on the host, or in memory of the space.
-  [[nodiscard]] bool is_wrong(unsigned kind, ids const& vertices, pairs const& edges, bool resident) {
+  /// Whether the results of a kind of query are wrong. form: selects entries on the host or in memory of the space, the
+  /// seed of samples, and the predicate.
+  [[nodiscard]] bool is_wrong(unsigned kind, ids const& vertices, pairs const& edges, std::size_t form) {
+    bool const resident = form % 2 == 0;
     exec::buffer<graph::vertex_id, Space> const v = there(vertices);
     exec::buffer<graph::edge, Space> const e = there(edges);
     graph::resident_vertices const vs(v.data(), v.size());
@@ -99,7 +101,7 @@ class sequence_queries {
                counts != graph::common_neighbours_count(space_, g_, edges);
       }
       case 5: {
-        sum_leaves const some{3, static_cast<graph::vertex_id>(n % 3)};
+        sum_leaves const some{3, static_cast<graph::vertex_id>(form % 3)};
         std::vector<std::uint32_t> want;
         for (graph::vertex_id const u : vertices)
           want.push_back(static_cast<std::uint32_t>(
@@ -117,8 +119,8 @@ class sequence_queries {
         graph::for_each_edge(space_, g_, add_up_edges{sum.data()});
         return want != exec::read(space_, sum.data());
       }
-      case 7: return samples_are_wrong(vertices, resident);
-      default: return values_are_wrong(vertices, edges, resident);
+      case 7: return samples_are_wrong(vertices, form);
+      default: return values_are_wrong(vertices, edges, form);
     }
   }
 
@@ -155,9 +157,10 @@ class sequence_queries {
     return all;
   }
   // Distinct neighbours, as many as there are and are asked for.
-  bool samples_are_wrong(ids const& vertices, bool replace) {
+  bool samples_are_wrong(ids const& vertices, std::size_t form) {
     constexpr std::uint32_t k = 3;
-    graph::sample_options const o{.fan_out = {k}, .replace = replace, .seed = vertices.size()};
+    bool const replace = form % 2 == 0;
+    graph::sample_options const o{.fan_out = {k}, .replace = replace, .seed = form};
     auto const hops = graph::sample_neighbours(space_, g_, vertices, o);
     auto const& [offsets, sources, targets] = hops.front();
     if (offsets.size() != vertices.size() + 1) return true;
@@ -173,8 +176,10 @@ class sequence_queries {
     }
     return false;
   }
-  bool values_are_wrong(ids const& vertices, pairs const& edges, bool resident) {
+  // Values that are no numbers: contains() instead.
+  bool values_are_wrong(ids const& vertices, pairs const& edges, std::size_t form) {
     if constexpr (std::is_arithmetic_v<Value>) {
+      bool const resident = form % 2 == 0;
       auto const same = [](std::vector<Value> const& a, std::vector<Value> const& b) {
         return std::ranges::equal(a, b, basic_model<Value>::same);
       };
@@ -197,8 +202,7 @@ class sequence_queries {
       graph::csr const want_lists = lists(vertices.size(), [&](std::size_t i) { return row(vertices[i]); });
       return got.offsets != want_lists.offsets || got.targets != want_lists.targets || !same(got.values, of_lists);
     } else {
-      (void)resident;
-      return is_wrong(0, vertices, edges, resident);
+      return is_wrong(0, vertices, edges, form);
     }
   }
 
