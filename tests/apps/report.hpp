@@ -99,6 +99,7 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
   add("boolean", "build/", {"cuda", "checked"});
   add("string", "parameters/", {"file", "device", "memory", "allocator", "direction", "ids", "order", "updates"});
   add("integer", "parameters/", {"batch", "device_memory", "top"});
+  add("boolean", "parameters/", {"shares_device"});
   add("null", "", {"generated_on", "residency"});
   if (run) add("integer", "parameters/", {"rounds", "seed"});
   if (!run) {
@@ -162,7 +163,7 @@ inline void add_fields(rapidjson::Value const& value, std::string const& path,
     for (std::string const& name : names) fields[path + name] = type;
   };
   add("string", "parameters/", {"file", "device", "memory", "direction", "ids", "order"});
-  add("boolean", "parameters/", {"weighted"});
+  add("boolean", "parameters/", {"shares_device", "weighted"});
   add("integer", "parameters/", {"device_memory", "seed", "length", "walks", "iterations"});
   add("string", "parameters/", {"objective"});
   add("number", "parameters/", {"resolution"});
