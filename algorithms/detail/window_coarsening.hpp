@@ -181,6 +181,12 @@ struct write_row_of_label {
   }
 };
 
+struct set_number {
+  std::uint64_t* to;
+  std::uint64_t number;
+  WYRM_HD void operator()(std::size_t) const { *to = number; }
+};
+
 /// Owns scratch memory during a run only. 20 bytes per arc of a window, and 12 per label.
 template <class Space>
 class window_coarsening {
@@ -251,11 +257,6 @@ class window_coarsening {
     exec::for_each(space_, 1, set_number{out.offsets + n, base});
     to.set_arcs(base);
   }
-  struct set_number {
-    std::uint64_t* to;
-    std::uint64_t number;
-    WYRM_HD void operator()(std::size_t) const { *to = number; }
-  };
   // Returns the number of entries.
   template <class Bulk>
   std::uint64_t add_window(labelled_rows const& rows, frontier const& items, Bulk& bulk, scratch& s, std::uint64_t keys,
