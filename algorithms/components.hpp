@@ -5,10 +5,10 @@
 // end the root of each tree is the smallest vertex of its component, in whatever order edges were hooked. No thread
 // waits for another.
 //
-// The first two entries of every row are hooked first. This usually creates one large component. In an undirected graph
-// the rows of its vertices can then be skipped: an edge that leaves the component is also in the row of its other end
-// (Sutton, Ben-Nun, Barak, IPDPS 2018). An insertion hooks the edges of the batch only. After an erasure the components
-// that lost an edge are recomputed.
+// The first entry of every row is hooked first, and the second one if the first is smaller than the vertex. This
+// usually creates one large component. In an undirected graph the rows of its vertices can then be skipped: an edge
+// that leaves the component is also in the row of its other end (Sutton, Ben-Nun, Barak, IPDPS 2018). An insertion
+// hooks the edges of the batch only. After an erasure the components that lost an edge are recomputed.
 #pragma once
 
 #include <algorithm>
@@ -77,17 +77,24 @@ struct begin_all_components {
 };
 
 /// One lane per vertex, in a flat forest: begins anew with each vertex of a component that is recomputed, and adds it
-/// to the frontier if its row is not empty.
+/// to the frontier if its row is not empty. Also writes the entry of its row to hook next, so that its row need not be
+/// read again for that, or the vertex itself if there is none.
 struct begin_components {
   graph::graph_view g;
   component_forest forest;
   std::uint32_t const* cut;  // a bit per vertex: set for roots of the components to recompute; nullptr: all components
+  graph::vertex_id* next;
   frontier to;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     auto const v = static_cast<graph::vertex_id>(i);
     bool const begins = valid && (cut == nullptr || is_cut(forest.parent[v]));
-    if (begins) forest.parent[v] = first_parent(g, v);
+    if (begins) {
+      graph::neighbour_list const row = g.neighbours(v);
+      std::uint32_t const hooked = row.size > 0 && row[0] < v ? 1 : 0;
+      forest.parent[v] = hooked > 0 ? row[0] : v;
+      next[v] = row.size > hooked ? row[hooked] : v;
+    }
     to.add(t, g, v, begins && g.degree(v) > 0);
   }
 
@@ -95,18 +102,25 @@ struct begin_components {
   [[nodiscard]] WYRM_HD bool is_cut(graph::vertex_id root) const { return (cut[root / 32] >> root % 32 & 1) != 0; }
 };
 
-inline constexpr std::uint32_t first_neighbours = 2;
-
-/// One lane per item: hooks the first entries of a row. An entry that the vertex began with as its parent is hooked.
-struct hook_first {
-  graph::graph_view g;
+/// One lane per item: hooks the entry that begin_components has written.
+struct hook_next {
+  graph::vertex_id const* next;
   component_forest forest;
   template <class Tile>
   WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
-    if (item == nullptr || item->part != 0) return;
-    graph::neighbour_list const row = g.neighbours(item->vertex);
-    for (std::uint32_t i = row[0] < item->vertex ? 1 : 0; i < row.size && i < first_neighbours; ++i)
-      forest.unite(item->vertex, row[i]);
+    if (item != nullptr && item->part == 0) forest.unite(item->vertex, next[item->vertex]);
+  }
+};
+
+/// One thread per vertex: the same after begin_all_components, from its row.
+struct hook_next_of_row {
+  graph::graph_view g;
+  component_forest forest;
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    graph::neighbour_list const row = g.neighbours(v);
+    std::uint32_t const hooked = row.size > 0 && row[0] < v ? 1 : 0;
+    if (row.size > hooked) forest.unite(v, row[hooked]);
   }
 };
 
@@ -119,7 +133,8 @@ struct hook_rest {
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     if (forest.load(item->vertex) == skipped) return;
     graph::neighbour_list const row = g.neighbours(item->vertex);
-    if (row.size <= first_neighbours) return;
+    // All are hooked.
+    if (row.size == 1 || (row.size == 2 && row[0] < item->vertex)) return;
     graph::neighbour_list const part = item->part_of(row);
     for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size()) forest.unite(item->vertex, part[i]);
   }
@@ -394,11 +409,13 @@ class incremental_components final : public maintained_components {
     space_.fill(state_.data(), 0, state_.bytes());
     if (is_unlisted(all)) {
       exec::for_each(space_, vertices_, detail::begin_all_components{g, forest()});
+      exec::for_each(space_, vertices_, detail::hook_next_of_row{g, forest()});
     } else {
       space_.fill(marks_.data(), 0, words(vertices_) * sizeof(std::uint32_t));
-      exec::for_each_lane<32>(space_, vertices_, detail::begin_components{g, forest(), cut, listed});
+      // Sizes are counted at the end.
+      exec::for_each_lane<32>(space_, vertices_, detail::begin_components{g, forest(), cut, sizes_.data(), listed});
+      detail::for_each_item<32>(space_, listed, detail::hook_next{sizes_.data(), forest()});
     }
-    for_each_row<32>(g, listed, all, detail::hook_first{g, forest()});
     flatten();
     for_each_row<8>(g, listed, all, detail::hook_rest{g, forest(), g.directed() ? detail::no_vertex : most_frequent()});
     flatten();

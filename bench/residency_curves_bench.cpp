@@ -5,6 +5,8 @@
 //   SUBJECT/SPACE/resident/GRAPH/ratio:R  by a residency manager with a budget of 100 / R % of the graph, R in percent
 //   SUBJECT/SPACE/managed/GRAPH           managed memory, sent to the host, untimed, before each repetition
 //   SUBJECT/SPACE/host/GRAPH              rows in pinned host memory: zero-copy alone
+//   SUBJECT/SPACE/whole/GRAPH             the same as a directed graph, so that whole rows are read (out_bfs and
+//                                         out_components)
 //
 // SUBJECT is out_pagerank (an iteration: the difference of two runs, divided; for managed, a run of one), out_bfs (from
 // the vertex of the highest degree) and out_components (both without copying the results to the host), out_triangles,
@@ -37,6 +39,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -185,6 +188,7 @@ class curves {
       resident(percent);
     other_memory("managed", exec::memory_kind::managed);
     other_memory("host", exec::memory_kind::host);
+    other_memory("whole", exec::memory_kind::host, true);
   }
 
  private:
@@ -198,9 +202,10 @@ class curves {
       if (to_.selects(case_of(subject, where))) return true;
     return false;
   }
-  [[nodiscard]] graph_type graph_on(Space const& space, exec::memory_kind kind) {
+  [[nodiscard]] graph_type graph_on(Space const& space, exec::memory_kind kind, bool directed = false) {
     std::size_t const n = rows_.offsets.size() - 1;
     graph::options o;
+    o.directed = directed;
     o.max_vertices = n;
     o.hash_seed = 1;
     o.pool.memory = kind;
@@ -242,11 +247,12 @@ class curves {
       (void)measure(where, client.space(), g, {}, [&] { return manager.counters(); });
     });
   }
-  void other_memory(std::string const& memory, exec::memory_kind kind) {
+  /// directed: algorithms do not know that each arc has a reverse one, so they read whole rows.
+  void other_memory(std::string const& memory, exec::memory_kind kind, bool directed = false) {
     std::string const where = memory + "/" + name_;
     if (!selects(where)) return;
     attempt("graph", where, [&] {
-      graph_type g = graph_on(space_, kind);
+      graph_type g = graph_on(space_, kind, directed);
       std::function<void()> send_back;
       if (kind == exec::memory_kind::managed) send_back = [&] { to_host(g); };
       (void)measure(where, space_, g, send_back, [] { return residency::statistics{}; });
@@ -296,6 +302,9 @@ class curves {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     };
     auto const repeat = [&](char const* subject, unsigned launches, bool sees_rows, auto const& once) {
+      if (where.starts_with("whole/") && std::string_view(subject) != "out_bfs" &&
+          std::string_view(subject) != "out_components")
+        return false;
       bool const is_reference = where.starts_with("device/") && to_.may_select(subject);
       if (!to_.selects(case_of(subject, where)) && !is_reference) return false;
       return attempt(subject, where, [&] {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds symmetric rows. Keys (row, column) of all arcs are sorted; then weights are added at the position of their
 // key, or, if all are 1, equal keys are counted, so the result does not depend on the order of additions. On a host,
-// rows of labels are built without sorting all arcs (coarsen_on_host.hpp).
+// rows of labels are built without sorting all arcs (coarsen_on_host.hpp), and under a memory manager in windows
+// (window_coarsening.hpp).
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "../../graph/view.hpp"
 #include "coarsen_on_host.hpp"
 #include "weighted_rows.hpp"
+#include "window_coarsening.hpp"
 
 namespace wyrm::algorithms::detail {
 
@@ -30,7 +32,8 @@ class row_builder {
         offsets_(space),
         keys_(space),
         spare_(space),
-        host_coarsening_(space) {}
+        host_coarsening_(space),
+        windows_(space) {}
 
   /// Requests the memory of coarsen() for rows with this many entries.
   void reserve(std::size_t vertices, std::uint64_t entries) {
@@ -56,9 +59,15 @@ class row_builder {
                   std::uint32_t* arcs) {
     rows.write_arcs(g, list_.view(), offsets_.data(), integer_weights, arcs);
   }
+  /// For tests: see window_coarsening.
+  void set_window(std::uint64_t keys) { windows_.set_window(keys); }
   /// The graph of labels; labels are less than n.
   void coarsen(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, built_rows<Space>& to) {
     if constexpr (exec::has_tiles<Space>) {
+      if (windows_.is_used()) {
+        list_.fill(from.g);
+        if (windows_.run(from, labels, n, list_.view(), bulk_, to)) return;
+      }
       bool const is_weighted = from.weights != nullptr;
       build(from, labels, n, from.g.arcs(), to, !is_weighted);
       if (is_weighted)
@@ -99,6 +108,7 @@ class row_builder {
   exec::large_buffer<std::uint64_t, Space> keys_;
   exec::large_buffer<std::uint64_t, Space> spare_;
   host_coarsening<Space> host_coarsening_;
+  window_coarsening<Space> windows_;
 };
 
 }  // namespace wyrm::algorithms::detail

@@ -268,22 +268,27 @@ TYPED_TEST_P(modules_test, labels_become_vertices) {
     }
     exec::buffer<graph::vertex_id, TypeParam> label_there(space, n);
     exec::copy_in<graph::vertex_id>(space, label_there.data(), label);
-    builder.coarsen(from, label_there.data(), count, coarse);
-
-    weighted_rows const got = coarse.view();
-    EXPECT_EQ(got.g.vertices(), count);
-    EXPECT_EQ(got.g.arcs(), expected.size());
-    auto at = expected.begin();
-    auto const records = exec::copy_out(space, got.g.out_records(), count);
-    for (graph::vertex_id c = 0; c < count; ++c) {
-      graph::vertex_record const r = records[c];
-      auto const targets = exec::copy_out(space, r.page, r.degree);
-      auto const sums = exec::copy_out(space, got.weights + (r.page - got.targets), r.degree);
-      for (std::uint32_t i = 0; i < r.degree; ++i, ++at) {
-        ASSERT_NE(at, expected.end());
-        ASSERT_EQ(at->first, std::pair(c, targets[i]));
-        ASSERT_EQ(at->second, sums[i]);
+    // Without windows; in windows of one label, of some, and of all, where longer rows are added up by themselves.
+    for (std::uint64_t const window : {0u, 1u, 7u, 40u, 1u << 20}) {
+      SCOPED_TRACE(window);
+      builder.set_window(window);
+      builder.coarsen(from, label_there.data(), count, coarse);
+      weighted_rows const got = coarse.view();
+      EXPECT_EQ(got.g.vertices(), count);
+      EXPECT_EQ(got.g.arcs(), expected.size());
+      auto at = expected.begin();
+      auto const records = exec::copy_out(space, got.g.out_records(), count);
+      for (graph::vertex_id c = 0; c < count; ++c) {
+        graph::vertex_record const r = records[c];
+        auto const targets = exec::copy_out(space, r.page, r.degree);
+        auto const sums = exec::copy_out(space, got.weights + (r.page - got.targets), r.degree);
+        for (std::uint32_t i = 0; i < r.degree; ++i, ++at) {
+          ASSERT_NE(at, expected.end());
+          ASSERT_EQ(at->first, std::pair(c, targets[i]));
+          ASSERT_EQ(at->second, sums[i]);
+        }
       }
+      ASSERT_EQ(at, expected.end());
     }
   }
 }
