@@ -203,11 +203,15 @@ class window_coarsening {
            Bulk& bulk, built_rows<Space>& to) {
     std::uint64_t const arcs = from.g.arcs();
     std::uint64_t window = window_;
-    if (window == 0) window = space_.manager()->room_for_arrays() / 2 / bytes_per_key;
+    if (window == 0) {
+      std::uint64_t const most = space_.manager()->room_for_arrays() / 2 / bytes_per_key;
+      // Each window reads the list of all rows.
+      if (most <= n || most * most_windows < arcs) return false;
+      window = most;
+    }
     window = std::min(window, arcs);
+    if (arcs == 0) return false;
     std::uint64_t const room = std::max<std::uint64_t>(window, n + std::uint64_t{1});
-    if (arcs == 0 || (window_ == 0 && room > window && room * bytes_per_key > space_.manager()->room_for_arrays() / 2))
-      return false;
     try {
       scratch s(space_, room, n);
       bulk.reserve(room);
@@ -221,6 +225,7 @@ class window_coarsening {
 
  private:
   static constexpr std::size_t bytes_per_key = 20;
+  static constexpr std::uint64_t most_windows = 64;
   struct scratch {
     scratch(Space const& space, std::size_t room, graph::vertex_id n)
         : keys(space, room),
