@@ -206,6 +206,7 @@ class curves {
     std::size_t const n = rows_.offsets.size() - 1;
     graph::options o;
     o.directed = directed;
+    o.in_neighbours = !directed;
     o.max_vertices = n;
     o.hash_seed = 1;
     o.pool.memory = kind;
