@@ -23,8 +23,8 @@ inline graph::update_report insert_all(graph::any_graph& g, std::span<graph::edg
                                        graph::host_numbers const& values,
                                        alloc::residency::bounded_space const* bound) {
   constexpr std::size_t least = std::size_t{1} << 16;
-  constexpr std::size_t largest = std::size_t{1}
-                                  << 30;  // an undirected edge is two arcs, and a batch has fewer than 2^32
+  // An undirected edge is two arcs, and a batch has fewer than 2^32.
+  constexpr std::size_t largest = std::size_t{1} << 30;
   std::size_t const most = bound == nullptr ? largest : std::max(least, std::bit_floor(bound->limit() / 2048));
   bool const lacks_values = values.type() != graph::number_type::none && values.size() != edges.size();
   if (edges.size() <= most || lacks_values) return g.insert(edges, values);
