@@ -25,7 +25,8 @@ inline graph::update_report insert_all(graph::any_graph& g, std::span<graph::edg
   constexpr std::size_t least = std::size_t{1} << 16;
   // An undirected edge is two arcs, and a batch has fewer than 2^32.
   constexpr std::size_t largest = std::size_t{1} << 30;
-  std::size_t const most = bound == nullptr ? largest : std::max(least, std::bit_floor(bound->limit() / 2048));
+  std::size_t const most =
+      bound == nullptr ? largest : std::clamp(std::bit_floor(bound->limit() / 2048), least, largest);
   bool const lacks_values = values.type() != graph::number_type::none && values.size() != edges.size();
   if (edges.size() <= most || lacks_values) return g.insert(edges, values);
   graph::update_report all;

@@ -269,17 +269,20 @@ class update_engine {
         std::vector<operation> operations(batch.size, batch.all);
         if (batch.operations != nullptr) operations = copies.of(batch.operations, batch.size).to_vector();
         with_entries<Value>(copies, batch, [&](auto const& source, auto const& target) {
-          std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> last;
-          for (std::size_t i = 0; i < batch.size; ++i) {
+          // The last entries with wrong values, without those that later ones replace.
+          auto const edge_of = [&](std::size_t i) {
             auto const u = static_cast<std::uint64_t>(source(i));
             auto const v = static_cast<std::uint64_t>(target(i));
-            if (u != v || g_.settings.self_loops)
-              last[g_.settings.directed || u < v ? std::pair(u, v) : std::pair(v, u)] = i;
-          }
-          std::size_t first = batch.size;
-          for (auto const& [e, i] : last)
+            return g_.settings.directed || u < v ? std::pair(u, v) : std::pair(v, u);
+          };
+          std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> wrong;
+          for (std::size_t i = 0; i < batch.size; ++i)
             if (operations[i] == operation::insert && !is_weight<width>(values[i], g_.numbers()))
-              first = std::min(first, i);
+              if (auto const e = edge_of(i); e.first != e.second || g_.settings.self_loops) wrong[e] = i;
+          for (std::size_t i = 0; i < batch.size; ++i)
+            if (auto const at = wrong.find(edge_of(i)); at != wrong.end() && at->second < i) wrong.erase(at);
+          std::size_t first = batch.size;
+          for (auto const& [e, i] : wrong) first = std::min(first, i);
           if (first < batch.size)
             throw refused_entry(first, "(" + id_text(source(first)) + ", " + id_text(target(first)) +
                                            "), whose value is no weight" + rule);

@@ -66,7 +66,7 @@ class row_builder {
     if constexpr (exec::has_tiles<Space>) {
       if (windows_.is_used()) {
         list_.fill(from.g);
-        if (windows_.run(from, labels, n, list_.view(), bulk_, to)) return;
+        if (windows_.run(from, labels, n, list_.view(), to)) return;
       }
       bool const is_weighted = from.weights != nullptr;
       build(from, labels, n, from.g.arcs(), to, !is_weighted);

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "../../exec/atomic.hpp"
@@ -198,9 +199,8 @@ class window_coarsening {
   [[nodiscard]] bool is_used() const { return window_ > 0 || space_.manager() != nullptr; }
 
   /// See row_builder::coarsen(). items: all rows of `from`. Returns false if there is no room; `to` is undefined then.
-  template <class Bulk>
   bool run(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, frontier const& items,
-           Bulk& bulk, built_rows<Space>& to) {
+           built_rows<Space>& to) {
     std::uint64_t const arcs = from.g.arcs();
     std::uint64_t window = window_;
     if (window == 0) {
@@ -214,13 +214,13 @@ class window_coarsening {
     std::uint64_t const room = std::max<std::uint64_t>(window, n + std::uint64_t{1});
     try {
       scratch s(space_, room, n);
-      bulk.reserve(room);
-      build(from, labels, n, items, bulk, s, window, to);
+      build(from, labels, n, items, s, window, to);
       return true;
     } catch (error const& e) {
       if (e.code() != error_code::out_of_memory) throw;
-      return false;
+    } catch (std::bad_alloc const&) {
     }
+    return false;
   }
 
  private:
@@ -232,21 +232,24 @@ class window_coarsening {
           spare(space, room),
           sums(space, room),
           begins(space, n + std::size_t{1}),
-          cursors(space, n) {}
+          cursors(space, n),
+          bulk(space) {
+      bulk.reserve(room);
+    }
     exec::buffer<std::uint64_t, Space> keys;
     exec::buffer<std::uint64_t, Space> spare;
     exec::buffer<std::uint32_t, Space> sums;
     exec::buffer<std::uint64_t, Space> begins;
     exec::buffer<std::uint32_t, Space> cursors;
+    typename Space::bulk bulk;
   };
 
-  template <class Bulk>
   void build(weighted_rows const& from, graph::vertex_id const* labels, graph::vertex_id n, frontier const& items,
-             Bulk& bulk, scratch& s, std::uint64_t window, built_rows<Space>& to) {
+             scratch& s, std::uint64_t window, built_rows<Space>& to) {
     auto const out = to.begin(n, from.g.arcs());
     space_.fill(s.cursors.data(), 0, s.cursors.bytes());
     exec::for_each(space_, from.g.vertices(), count_arcs_of_labels{from.g, labels, s.cursors.data()});
-    bulk.inclusive_sum(s.cursors.data(), s.begins.data(), n);
+    s.bulk.inclusive_sum(s.cursors.data(), s.begins.data(), n);
     space_.fill(s.cursors.data(), 0, s.cursors.bytes());
     std::vector<std::uint64_t> const begins = exec::copy_out(space_, s.begins.data(), n + std::size_t{1});
     std::uint64_t base = 0;
@@ -255,23 +258,21 @@ class window_coarsening {
       auto const last = std::max(first + 1, static_cast<graph::vertex_id>(end - begins.begin() - 1));
       labelled_rows const rows{from, labels, first, last};
       std::uint64_t const keys = begins[last] - begins[first];
-      base += keys <= window ? add_window(rows, items, bulk, s, keys, base, out, n)
-                             : add_label(rows, items, bulk, s, base, out, n);
+      base += keys <= window ? add_window(rows, items, s, keys, base, out, n) : add_label(rows, items, s, base, out, n);
       first = last;
     }
     exec::for_each(space_, 1, set_number{out.offsets + n, base});
     to.set_arcs(base);
   }
   // Returns the number of entries.
-  template <class Bulk>
-  std::uint64_t add_window(labelled_rows const& rows, frontier const& items, Bulk& bulk, scratch& s, std::uint64_t keys,
+  std::uint64_t add_window(labelled_rows const& rows, frontier const& items, scratch& s, std::uint64_t keys,
                            std::uint64_t base, typename built_rows<Space>::parts const& out, graph::vertex_id n) {
     auto const id_bits = std::max(1u, static_cast<unsigned>(std::bit_width(n - 1)));
     for_each_item<8>(space_, items,
                      write_keys_of_labels{rows, s.begins.data(), s.cursors.data(), s.keys.data(), id_bits});
-    std::uint64_t const* const sorted = bulk.sort(s.keys.data(), s.spare.data(), keys, 2 * id_bits);
+    std::uint64_t const* const sorted = s.bulk.sort(s.keys.data(), s.spare.data(), keys, 2 * id_bits);
     std::uint64_t* const distinct = sorted == s.keys.data() ? s.spare.data() : s.keys.data();
-    auto const entries = static_cast<std::uint32_t>(keys == 0 ? 0 : bulk.unique(sorted, distinct, keys));
+    auto const entries = static_cast<std::uint32_t>(keys == 0 ? 0 : s.bulk.unique(sorted, distinct, keys));
     space_.fill(s.sums.data(), 0, entries * sizeof(std::uint32_t));
     for_each_item<8>(space_, items, add_weights_of_labels{rows, distinct, entries, id_bits, s.sums.data()});
     exec::for_each(
@@ -281,14 +282,13 @@ class window_coarsening {
                    write_entries_of_window{distinct, s.sums.data(), id_bits, out.targets + base, out.weights + base});
     return entries;
   }
-  template <class Bulk>
-  std::uint64_t add_label(labelled_rows const& rows, frontier const& items, Bulk& bulk, scratch& s, std::uint64_t base,
+  std::uint64_t add_label(labelled_rows const& rows, frontier const& items, scratch& s, std::uint64_t base,
                           typename built_rows<Space>::parts const& out, graph::vertex_id n) {
     auto* const marks = reinterpret_cast<std::uint32_t*>(s.spare.data());
     space_.fill(s.sums.data(), 0, n * sizeof(std::uint32_t));
     space_.fill(marks, 0, n * sizeof(std::uint32_t));
     for_each_item<8>(space_, items, add_weights_to_all_labels{rows, s.sums.data(), marks});
-    bulk.inclusive_sum(marks, s.keys.data(), n);
+    s.bulk.inclusive_sum(marks, s.keys.data(), n);
     exec::for_each(space_, n,
                    write_row_of_label{s.sums.data(), marks, s.keys.data(), n, rows.first, base, out.offsets,
                                       out.targets, out.weights, out.records});
