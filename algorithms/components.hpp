@@ -62,18 +62,29 @@ struct component_state {
   std::uint32_t listed;  // items of vertices to hook again
 };
 
-/// The parent with which a vertex begins: its smallest neighbour, if that is smaller than the vertex. This hooks one
-/// edge of most vertices without an atomic operation (Jaiganesh and Burtscher).
-[[nodiscard]] WYRM_HD inline graph::vertex_id first_parent(graph::graph_view const& g, graph::vertex_id v) {
-  graph::neighbour_list const row = g.neighbours(v);
-  return row.size > 0 && row[0] < v ? row[0] : v;
-}
+/// How a vertex begins. Its parent is its smallest neighbour, if that is smaller than the vertex: this hooks one edge
+/// of most vertices without an atomic operation (Jaiganesh and Burtscher). The next entry of the row is hooked then;
+/// both are the vertex itself if there is none.
+struct first_hooks {
+  graph::vertex_id parent;
+  graph::vertex_id next;
+
+  WYRM_HD first_hooks(graph::neighbour_list const& row, graph::vertex_id v) {
+    bool const has_parent = row.size > 0 && row[0] < v;
+    std::uint32_t const at = has_parent ? 1 : 0;
+    parent = has_parent ? row[0] : v;
+    next = row.size > at ? row[at] : v;
+  }
+};
 
 /// Begins with all vertices, without a list of them.
 struct begin_all_components {
   graph::graph_view g;
   component_forest forest;
-  WYRM_HD void operator()(std::size_t v) const { forest.parent[v] = first_parent(g, static_cast<graph::vertex_id>(v)); }
+  WYRM_HD void operator()(std::size_t i) const {
+    auto const v = static_cast<graph::vertex_id>(i);
+    forest.parent[v] = first_hooks(g.neighbours(v), v).parent;
+  }
 };
 
 /// One lane per vertex, in a flat forest: begins anew with each vertex of a component that is recomputed, and adds it
@@ -90,10 +101,9 @@ struct begin_components {
     auto const v = static_cast<graph::vertex_id>(i);
     bool const begins = valid && (cut == nullptr || is_cut(forest.parent[v]));
     if (begins) {
-      graph::neighbour_list const row = g.neighbours(v);
-      std::uint32_t const hooked = row.size > 0 && row[0] < v ? 1 : 0;
-      forest.parent[v] = hooked > 0 ? row[0] : v;
-      next[v] = row.size > hooked ? row[hooked] : v;
+      first_hooks const first(g.neighbours(v), v);
+      forest.parent[v] = first.parent;
+      next[v] = first.next;
     }
     to.add(t, g, v, begins && g.degree(v) > 0);
   }
@@ -118,9 +128,7 @@ struct hook_next_of_row {
   component_forest forest;
   WYRM_HD void operator()(std::size_t i) const {
     auto const v = static_cast<graph::vertex_id>(i);
-    graph::neighbour_list const row = g.neighbours(v);
-    std::uint32_t const hooked = row.size > 0 && row[0] < v ? 1 : 0;
-    if (row.size > hooked) forest.unite(v, row[hooked]);
+    forest.unite(v, first_hooks(g.neighbours(v), v).next);
   }
 };
 

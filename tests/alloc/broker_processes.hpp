@@ -52,7 +52,7 @@ struct shared_numbers {
     for (std::size_t before = most; before < now && !most.compare_exchange_weak(before, now);) {
     }
   }
-  // Before bytes are given back.
+  // Called before the process gives bytes back to the broker.
   void subtract(std::size_t bytes) { held -= bytes; }
 };
 
@@ -167,7 +167,8 @@ class broker_test : public testing::Test {
     EXPECT_TRUE(happens([&] { return shared_->ready == before + 1; }, 10s));
     return p;
   }
-  /// Acquires and gives back at random, and what it is asked for, until the numbers say stop.
+  /// Acquires and gives back random numbers of bytes, and gives back what the broker requests, until `stop` is set in
+  /// the shared numbers.
   int churn(std::uint64_t seed) const {
     std::mt19937_64 random(seed);
     lease l(client(20ms));
