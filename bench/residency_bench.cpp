@@ -6,12 +6,14 @@
 //   alone/SPACE/POLICY/PROGRAM         by the manager; of_plain: the time relative to plain device memory, and
 //                                      kernels_of_plain: that of the kernels alone
 //   half/SPACE/POLICY/PROGRAM          with a budget of half of what the program has at the same time
-//   pair/SPACE/POLICY/A+B              beside each other (Fig. 8 and 9); contended: 1 where the two need more than
+//   pair/SPACE/plain|POLICY/A+B        beside each other (Fig. 8 and 9); contended: 1 where the two need more than
 //                                      there is
 //   leak/SPACE/plain|POLICY/iteration:I  theano (Fig. 7): a case for each iteration; allocable_mib
 //   beside_leak/SPACE/POLICY/PROGRAM   beside theano, which is repeated until the program is done
 //   attack/SPACE/POLICY/PROGRAM        beside a program that takes all memory and rewrites it for ever (section 6.5)
 //   mean/SPACE/POLICY/...              means of the cases before, as the paper gives them
+//
+// What does not fit into plain device memory, or with gdm-base, is reported as `does not fit`, and has no time.
 //
 // POLICY is lru-cost, lru, or gdm-base. With gdm-base, launches load all data of the program, instead of what they
 // touch, and wait for them (not in half/, where a program does not fit). With the others, they use in place what does
@@ -85,26 +87,26 @@ class experiments {
   }
 
   void run() {
-    for (table_entry const& e : paper_programs) attempt(name_of("alone", "plain", e.name), [&] { (void)plain(e); });
+    for (table_entry const& e : paper_programs) attempt("alone", "plain", e.name, [&] { (void)plain(e); });
     for (char const* const policy : residency::policy_names) {
       std::string const p = policy;
       for (table_entry const& e : paper_programs) {
-        attempt(name_of("alone", p, e.name), [&] { (void)by_manager(p, e); });
-        attempt(name_of("half", p, e.name), [&] { half(p, e); });
+        attempt("alone", p, e.name, [&] { (void)by_manager(p, e); });
+        attempt("half", p, e.name, [&] { half(p, e); });
       }
-      for (std::size_t i = 0; i < paper_programs.size(); ++i)
-        for (std::size_t j = i + 1; j < paper_programs.size(); ++j) {
-          std::string const both = std::string(paper_programs[i].name) + "+" + std::string(paper_programs[j].name);
-          attempt(name_of("pair", p, both), [&] { pair(p, paper_programs[i], paper_programs[j], both); });
-        }
-      for (table_entry const& e : paper_programs) attempt(name_of("attack", p, e.name), [&] { under_attack(p, e); });
-      for (table_entry const& e : paper_programs)
-        attempt(name_of("beside_leak", p, e.name), [&] { beside_leak(p, e); });
+      for_each_pair([&](table_entry const& a, table_entry const& b, std::string const& both) {
+        attempt("pair", p, both, [&] { pair(p, a, b, both); });
+      });
+      for (table_entry const& e : paper_programs) attempt("attack", p, e.name, [&] { under_attack(p, e); });
+      for (table_entry const& e : paper_programs) attempt("beside_leak", p, e.name, [&] { beside_leak(p, e); });
       devices_.erase(p);  // its memory
       lazy_.reset();
     }
+    for_each_pair([&](table_entry const& a, table_entry const& b, std::string const& both) {
+      attempt("pair", "plain", both, [&] { plain_pair(a, b, both); });
+    });
     for (std::string const p : {"plain", "lru-cost", "lru", "gdm-base"})
-      attempt(name_of("leak", p, "iteration:"), [&] { leaking(p); });
+      attempt("leak", p, "iteration:", [&] { leaking(p); });
     summarize();
   }
 
@@ -112,14 +114,32 @@ class experiments {
   [[nodiscard]] std::string name_of(char const* what, std::string const& policy, std::string_view which) const {
     return std::string(what) + "/" + Space::name + "/" + policy + "/" + std::string(which);
   }
+  /// f() measures a case. In plain device memory, and if a launch loads all data of its program, it may not fit.
   template <class F>
-  void attempt(std::string const& name, F const& f) {
+  void attempt(char const* what, std::string const& policy, std::string_view which, F const& f) {
+    std::string const name = name_of(what, policy, which);
     if (!to_.selects(name)) return;
     try {
       f();
+    } catch (error const& failed) {
+      if (failed.code() == error_code::out_of_memory && (policy == "plain" || is_base(policy)))
+        std::printf("%-52s does not fit: %s\n", name.c_str(), failed.what());
+      else
+        to_.add_failure(name, failed.what());
     } catch (std::exception const& failed) {
       to_.add_failure(name, failed.what());
     }
+  }
+
+  /// f(a, b, "A+B")
+  template <class F>
+  static void for_each_pair(F const& f) {
+    for (std::size_t i = 0; i < paper_programs.size(); ++i)
+      for (std::size_t j = i + 1; j < paper_programs.size(); ++j) {
+        table_entry const& a = paper_programs[i];
+        table_entry const& b = paper_programs[j];
+        f(a, b, std::string(a.name) + "+" + std::string(b.name));
+      }
   }
 
   /// The program, whose result is checked at a small size. Made once.
@@ -204,27 +224,40 @@ class experiments {
     alone const& of_a = by_manager(policy, a);
     alone const& of_b = by_manager(policy, b);
     combo const c = run_pair(device_of(policy), program(a), program(b), repeats_);
-    double const speedup = weighted_speedup(
-        std::array{solo_and_combo{plain(a), mean(c.seconds[0])}, solo_and_combo{plain(b), mean(c.seconds[1])}});
+    double const speedup = speedup_of(c, a, b);
     std::array const work{work_done{c.repetitions[0], of_a.gpu_seconds}, work_done{c.repetitions[1], of_b.gpu_seconds}};
     double const overhead = c.moved.move_seconds + c.moved.signature_seconds;
     double const kernels = c.repetitions[0] * of_a.kernel_seconds + c.repetitions[1] * of_b.kernel_seconds;
     double const efficiency = work_efficiency(work, kernels + overhead);
-    double const slowdown_a = mean(c.seconds[0]) / plain(a);
-    double const slowdown_b = mean(c.seconds[1]) / plain(b);
     figures all{{"throughput", speedup},
                 {"efficiency", efficiency},
                 {"efficiency_of_spans", work_efficiency(work, c.moved.launch_seconds + overhead)},
-                {"contended", contend(a, b) ? 1.0 : 0.0},
-                {"slowdown_a", slowdown_a},
-                {"slowdown_b", slowdown_b},
-                {"runs_a", c.repetitions[0]},
-                {"runs_b", c.repetitions[1]}};
+                {"contended", contend(a, b) ? 1.0 : 0.0}};
+    add_runs(all, c, a, b);
     add_moves(all, c.moved, 1);
     to_.add(name_of("pair", policy, both), c.wall_seconds, all);
     if (!contend(a, b)) return;
     throughput_[policy][both] = speedup;
     efficiency_[policy].push_back(efficiency);
+  }
+  void plain_pair(table_entry const& a, table_entry const& b, std::string const& both) {
+    (void)plain(a);
+    (void)plain(b);
+    plain_device<Space> device(spaces_, device_);
+    combo const c = run_pair(device, program(a), program(b), repeats_);
+    figures all{{"throughput", speedup_of(c, a, b)}, {"contended", contend(a, b) ? 1.0 : 0.0}};
+    add_runs(all, c, a, b);
+    to_.add(name_of("pair", "plain", both), c.wall_seconds, all);
+  }
+  [[nodiscard]] double speedup_of(combo const& c, table_entry const& a, table_entry const& b) {
+    return weighted_speedup(
+        std::array{solo_and_combo{plain(a), mean(c.seconds[0])}, solo_and_combo{plain(b), mean(c.seconds[1])}});
+  }
+  void add_runs(figures& all, combo const& c, table_entry const& a, table_entry const& b) {
+    all.emplace_back("slowdown_a", mean(c.seconds[0]) / plain(a));
+    all.emplace_back("slowdown_b", mean(c.seconds[1]) / plain(b));
+    all.emplace_back("runs_a", c.repetitions[0]);
+    all.emplace_back("runs_b", c.repetitions[1]);
   }
   void under_attack(std::string const& policy, table_entry const& e) {
     combo const c = run_under_attack(device_of(policy), program(e), device_ / block_ * block_, repeats_);

@@ -79,6 +79,25 @@ class shared_device {
   residency::manager<Space> manager_;
 };
 
+/// Programs on a device of limited memory without a manager: a request that exceeds it fails.
+template <class Space>
+class plain_device {
+ public:
+  plain_device(std::array<Space, 3> const& spaces, std::size_t bytes)
+      : spaces_(spaces), free_(std::make_shared<free_bytes>(bytes)) {}
+
+  /// There are no clients.
+  [[nodiscard]] std::nullptr_t make_client(unsigned) { return nullptr; }
+  [[nodiscard]] plain_memory<Space> memory_of(std::nullptr_t, unsigned number) const {
+    return {spaces_[number], free_};
+  }
+  [[nodiscard]] residency::statistics counters() const { return {}; }
+
+ private:
+  std::array<Space, 3> spaces_;
+  std::shared_ptr<free_bytes> free_;
+};
+
 /// The growth of the counters of a manager.
 [[nodiscard]] inline residency::statistics difference(residency::statistics after,
                                                       residency::statistics const& before) {
@@ -143,8 +162,9 @@ struct combo {
 /// Runs both until each of them has completed `repeats` runs beside the other, after one that is not timed. The second
 /// one may be endless: `second(memory, stop, began)` then is one run, which calls began() when it has its memory, and
 /// ends soon after `stop`.
-template <class Space, class Second>
-[[nodiscard]] combo run_beside(shared_device<Space>& device, named_program<Space> const& first, Second const& second,
+/// Device: a shared_device, or a plain_device.
+template <class Device, class Space, class Second>
+[[nodiscard]] combo run_beside(Device& device, named_program<Space> const& first, Second const& second,
                                bool second_ends, unsigned repeats) {
   combo result;
   std::atomic<bool> stop = false;
@@ -168,8 +188,8 @@ template <class Space, class Second>
   auto const body = [&](unsigned number) {
     bool is_warm = false;
     try {
-      residency::client<Space> client = device.make_client(number);
-      managed_memory<Space> memory = device.memory_of(client, number);
+      auto client = device.make_client(number);
+      auto memory = device.memory_of(client, number);
       auto const begin_together = [&] {
         is_warm = true;
         warm.arrive_and_wait();
@@ -220,8 +240,8 @@ template <class Space, class Second>
   return result;
 }
 
-template <class Space>
-[[nodiscard]] combo run_pair(shared_device<Space>& device, named_program<Space> const& a, named_program<Space> const& b,
+template <class Device, class Space>
+[[nodiscard]] combo run_pair(Device& device, named_program<Space> const& a, named_program<Space> const& b,
                              unsigned repeats) {
   combo const result = run_beside(
       device, a, [&](device_memory<Space>& memory, auto const&...) { b.program->run(memory); }, true, repeats);

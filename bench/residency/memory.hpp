@@ -3,6 +3,7 @@
 // (managed_memory). A program is written once for both, and its kernels are compiled once.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -59,19 +60,35 @@ class device_memory {
   virtual void synchronize() const = 0;
 };
 
-/// Arrays that are memory of the space. A device of `limit` bytes is simulated: what exceeds it is refused.
+/// The free bytes of a simulated device. Thread-safe.
+class free_bytes {
+ public:
+  explicit free_bytes(std::size_t bytes) : free_(bytes) {}
+  /// Throws error(out_of_memory).
+  void take(std::size_t bytes) {
+    std::size_t free = free_;
+    do {
+      if (bytes > free)
+        throw error(error_code::out_of_memory, "an array of " + std::to_string(bytes) + " bytes does not fit the " +
+                                                   std::to_string(free) +
+                                                   " bytes that are left; use a manager, or a larger --size");
+    } while (!free_.compare_exchange_weak(free, free - bytes));
+  }
+  void give(std::size_t bytes) { free_ += bytes; }
+
+ private:
+  std::atomic<std::size_t> free_;
+};
+
+/// Arrays that are memory of the space. A device of limited memory is simulated: what exceeds it is refused.
 template <class Space>
 class plain_memory final : public device_memory<Space> {
  public:
-  plain_memory(Space const& space, std::size_t limit) : space_(space), free_(limit) {}
+  plain_memory(Space const& space, std::size_t limit) : plain_memory(space, std::make_shared<free_bytes>(limit)) {}
+  /// Of a device that several programs use.
+  plain_memory(Space const& space, std::shared_ptr<free_bytes> free) : space_(space), free_(std::move(free)) {}
 
-  [[nodiscard]] array make(std::size_t words) override {
-    if (words * sizeof(word) > free_)
-      throw error(error_code::out_of_memory, "an array of " + std::to_string(words * sizeof(word)) +
-                                                 " bytes does not fit the " + std::to_string(free_) +
-                                                 " bytes that are left; use a manager, or a larger --size");
-    return std::make_unique<held>(space_, words, free_);
-  }
+  [[nodiscard]] array make(std::size_t words) override { return std::make_unique<held>(space_, words, free_); }
   void launch(std::initializer_list<touched>, typename device_memory<Space>::kernels const& f) override {
     spans_.push_back(make_work_span(space_));
     spans_.back()->start();
@@ -88,25 +105,31 @@ class plain_memory final : public device_memory<Space> {
   }
 
  private:
+  /// Bytes of the device, until its end.
+  struct taken {
+    taken(std::shared_ptr<free_bytes> from, std::size_t n) : free(std::move(from)), bytes(n) { free->take(bytes); }
+    taken(taken const&) = delete;
+    ~taken() { free->give(bytes); }
+    std::shared_ptr<free_bytes> free;
+    std::size_t bytes;
+  };
   class held final : public held_array {
    public:
-    held(Space const& space, std::size_t words, std::size_t& free) : space_(space), words_(space, words), free_(free) {
-      free_ -= words_.bytes();
-    }
-    ~held() override { free_ += words_.bytes(); }
+    held(Space const& space, std::size_t words, std::shared_ptr<free_bytes> const& free)
+        : taken_(free, words * sizeof(word)), space_(space), words_(space, words) {}
     [[nodiscard]] word* data() const override { return words_.data(); }
     [[nodiscard]] std::size_t size() const override { return words_.size(); }
     void write(std::span<word const> from) override { space_.copy_in(words_.data(), from.data(), from.size_bytes()); }
     void read(std::span<word> to) const override { space_.copy_out(to.data(), words_.data(), to.size_bytes()); }
 
    private:
+    taken taken_;
     Space space_;
     exec::buffer<word, Space> words_;
-    std::size_t& free_;
   };
 
   Space space_;
-  std::size_t free_;
+  std::shared_ptr<free_bytes> free_;
   std::vector<std::unique_ptr<exec::work_span>> spans_;
 };
 

@@ -101,6 +101,24 @@ TEST(programs_beside_each_other, are_right_beside_a_leak) {
   }
 }
 
+TEST(programs_beside_each_other, fail_without_a_manager_if_they_do_not_fit) {
+  std::size_t const bytes = std::size_t{1} << 20;
+  auto const a = program_of(gdm::paper_programs[5], bytes);
+  auto const b = program_of(gdm::paper_programs[6], bytes);
+  std::size_t const both = gdm::scaled(gdm::paper_programs[5].footprint + gdm::paper_programs[6].footprint, bytes);
+  gdm::plain_device<host> fits({host(1), host(1), host(1)}, both + bytes / 8);
+  gdm::combo const c = gdm::run_pair(fits, a, b, 2);
+  for (unsigned k = 0; k < 2; ++k) EXPECT_GE(c.seconds[k].size(), 2u);
+  EXPECT_EQ(c.moved.moved_in_bytes, 0u);
+  gdm::plain_device<host> small({host(1), host(1), host(1)}, both / 4);
+  try {
+    (void)gdm::run_pair(small, a, b, 1);
+    ADD_FAILURE();
+  } catch (error const& refused) {
+    EXPECT_EQ(refused.code(), error_code::out_of_memory) << refused.what();
+  }
+}
+
 TEST(programs_beside_each_other, report_a_wrong_result) {
   std::size_t const block = host().granularity();
   gdm::shared_device<host> device({host(1), host(1), host(1)}, "lru", 8 * block, block);
