@@ -360,8 +360,12 @@ void core::require_range(char const* call, region_state const* r, std::size_t of
 
 named_blocks core::name(region_state* r, std::size_t offset, std::size_t bytes, access how, use_hint hint) const {
   require_range("use", r, offset, bytes);
-  return {r, offset / block_bytes(), bytes == 0 ? offset / block_bytes() : (offset + bytes - 1) / block_bytes() + 1,
-          how == access::write, hint};
+  return {r,
+          offset / block_bytes(),
+          bytes == 0 ? offset / block_bytes() : (offset + bytes - 1) / block_bytes() + 1,
+          how == access::write,
+          hint,
+          bytes};
 }
 
 void core::commit(region_state* r, std::size_t from, std::size_t to) {
@@ -515,7 +519,7 @@ void core::discard(region_state* r, std::size_t offset, std::size_t bytes) {
   std::size_t const end = offset + bytes == r->bytes ? r->blocks.size() : (offset + bytes) / block_bytes();
   if (first >= end) return;
   lock l(mutex_);
-  wait_until_unpinned(l, {r, first, end, true, use_hint::normal});
+  wait_until_unpinned(l, {r, first, end, true, use_hint::normal, 0});
   for (std::size_t i = first; i < end; ++i)
     if (r->blocks[i] != unbacked) free_block(r->blocks[i]);
 }

@@ -143,6 +143,7 @@ struct used_block {
   block_number number;
   bool writes;
   use_hint hint;
+  bool comes_first;  // as its range
 };
 
 /// A launch, or a transfer, and what it pins.
@@ -169,6 +170,8 @@ struct named_blocks {
   std::size_t last;
   bool writes;
   use_hint hint;
+  std::size_t bytes;         // that were named
+  bool comes_first = false;  // see order_by_rank()
 };
 
 class core {
@@ -305,7 +308,14 @@ class core {
   [[nodiscard]] double move_in(lock& l, use_state& u);
   [[nodiscard]] std::vector<used_block> missing_blocks(use_state const& u) const;
   std::size_t make_room(client_state& c, std::size_t blocks, std::span<block_number const> loads = {});
+  [[nodiscard]] std::vector<named_blocks> all_ranges(client_state& c) const;
+  static void order_by_rank(std::vector<named_blocks>& names);
+  struct ranked_blocks;
+  [[nodiscard]] ranked_blocks ranked(std::span<named_blocks const> names) const;
+  [[nodiscard]] bool make_room_for_first(client_state& c, std::span<named_blocks const> names);
   void make_room_for_new(client_state& c, std::span<named_blocks const> names);
+  void make_room_beside(client_state& c, std::span<block_number const> kept, std::size_t blocks,
+                        std::span<block_number const> loads);
   template <class F>
   [[nodiscard]] double seconds_of_moves(F const& f) const;
   [[nodiscard]] bool has_room(client_state& c);

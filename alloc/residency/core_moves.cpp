@@ -393,6 +393,83 @@ double core::seconds_of_moves(F const& f) const {
   return watch.seconds() - (create_seconds_ - created_before);
 }
 
+/// Makes room for blocks without memory, and loads others, while none of the resident blocks `kept` is evicted.
+void core::make_room_beside(client_state& c, std::span<block_number const> kept, std::size_t blocks,
+                            std::span<block_number const> loads) {
+  struct launch {  // for the policy: the blocks are used soon, and are no victims before
+    policy& of;
+    launch_number number;
+    launch(policy& p, std::span<block_number const> blocks, launch_number n) : of(p), number(n) {
+      of.used(blocks, number, false);
+    }
+    launch(launch const&) = delete;
+    ~launch() { of.finished(number); }
+  };
+  std::optional<launch> scope;
+  if (!kept.empty()) scope.emplace(*c.policy, kept, ++last_launch_);
+  std::size_t const taken_before = c.taken;
+  std::size_t const moved_before = c.counters.moved_in_bytes;
+  try {
+    double const seconds = seconds_of_moves([&] { (void)make_room(c, blocks, loads); });
+    charge_moves(c, seconds, (c.counters.moved_in_bytes - moved_before) / block_bytes(), c.taken > taken_before);
+  } catch (error const& failed) {
+    if (failed.code() != error_code::out_of_memory) throw;
+    ++c.counters.failed_moves;
+  }
+}
+
+/// The blocks of a launch, without those that others use and that need not move for it.
+struct core::ranked_blocks {
+  std::vector<block_number> first;         // of ranges that come first, on the device
+  std::vector<block_number> others;        // on the device
+  std::vector<block_number> in_host;       // of ranges that come first, unused
+  std::vector<std::byte const*> unbacked;  // the addresses of blocks without memory, of ranges that come first
+  bool are_others_used = false;
+  bool is_used_in_host = false;  // a block of a range that comes first
+};
+
+core::ranked_blocks core::ranked(std::span<named_blocks const> names) const {
+  ranked_blocks all;
+  for (named_blocks const& name : names)
+    for (std::size_t i = name.first; i < name.last; ++i) {
+      block_number const n = name.region->blocks[i];
+      bool const is_used = n != unbacked && blocks_[n].users > 0;
+      if (n != unbacked && blocks_[n].device) {
+        (name.comes_first ? all.first : all.others).push_back(n);
+        all.are_others_used |= !name.comes_first && is_used;
+      } else if (name.comes_first && n == unbacked) {
+        all.unbacked.push_back(name.region->base + i * block_bytes());
+      } else if (name.comes_first) {
+        all.is_used_in_host |= is_used;
+        if (!is_used) all.in_host.push_back(n);
+      }
+    }
+  auto const sort_unique = [](auto& x) {  // a block may be named several times
+    std::sort(x.begin(), x.end());
+    x.erase(std::unique(x.begin(), x.end()), x.end());
+  };
+  sort_unique(all.in_host);
+  sort_unique(all.unbacked);
+  return all;
+}
+
+/// Makes room for the ranges of a launch that come first, and loads them: in the place of its other blocks if there is
+/// no other room. False if it is worth to wait for the end of other launches, because they use what could move.
+bool core::make_room_for_first(client_state& c, std::span<named_blocks const> names) {
+  if (!options_.in_place) return true;  // all blocks of a launch must fit
+  for (bool const keeps_others : {true, false}) {
+    ranked_blocks const all = ranked(names);
+    std::size_t const wanted = all.in_host.size() + all.unbacked.size();
+    if (wanted == 0 && !all.is_used_in_host) return true;
+    std::vector<block_number> kept = all.first;
+    if (keeps_others) kept.insert(kept.end(), all.others.begin(), all.others.end());
+    if (wanted > 0) make_room_beside(c, kept, wanted, all.in_host);
+  }
+  ranked_blocks const left = ranked(names);
+  bool const is_missing = !left.in_host.empty() || left.unbacked.size() > device_pool_.size();
+  return !(is_missing && left.are_others_used) && !(left.is_used_in_host && !left.others.empty());
+}
+
 /// Makes room for what a launch names and has no memory yet, so that it gets device memory at once.
 void core::make_room_for_new(client_state& c, std::span<named_blocks const> names) {
   if (options_.lazy_transfers) return;
@@ -407,26 +484,7 @@ void core::make_room_for_new(client_state& c, std::span<named_blocks const> name
   std::sort(unbacked_at.begin(), unbacked_at.end());
   auto const last = std::unique(unbacked_at.begin(), unbacked_at.end());
   if (last == unbacked_at.begin()) return;
-  struct pins {  // so that none of these is evicted
-    std::vector<block>& blocks;
-    std::vector<block_number> const& pinned;
-    pins(std::vector<block>& all, std::vector<block_number> const& numbers) : blocks(all), pinned(numbers) {
-      for (block_number const n : pinned) ++blocks[n].users;
-    }
-    pins(pins const&) = delete;
-    ~pins() {
-      for (block_number const n : pinned) --blocks[n].users;
-    }
-  } const scope(blocks_, resident);
-  std::size_t const taken_before = c.taken;
-  try {
-    double const seconds =
-        seconds_of_moves([&] { (void)make_room(c, static_cast<std::size_t>(last - unbacked_at.begin())); });
-    charge_moves(c, seconds, 0, c.taken > taken_before);
-  } catch (error const& failed) {
-    if (failed.code() != error_code::out_of_memory) throw;
-    ++c.counters.failed_moves;
-  }
+  make_room_beside(c, resident, static_cast<std::size_t>(last - unbacked_at.begin()), {});
 }
 
 /// Moves what a use names to the device, as far as there is room. Waits for launches that are finished but not done if
@@ -437,9 +495,9 @@ double core::move_in(lock& l, use_state& u) {
   for (;;) {
     std::vector<used_block> wanted;
     bool is_used_in_place = false;
-    for (use_hint const hint : {use_hint::hot, use_hint::normal})
+    for (bool const comes_first : {true, false})
       for (used_block const& b : u.blocks) {
-        if (b.hint != hint || blocks_[b.number].device) continue;
+        if (b.comes_first != comes_first || b.hint == use_hint::once || blocks_[b.number].device) continue;
         if (blocks_[b.number].users == 1)
           wanted.push_back(b);
         else

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <thread>
@@ -569,6 +570,65 @@ TEST(residency, hints) {
   EXPECT_FALSE(r.is_resident(0));
   EXPECT_TRUE(r.is_resident(2 * block));
   EXPECT_TRUE(r.is_resident(4 * block - 1));
+}
+
+// Sums that all threads add to are slow in host memory. They are the last range that gets memory, and stay on the
+// device.
+TEST(residency, small_ranges_of_a_launch_come_first) {
+  for (bool const is_lazy : {false, true}) {
+    auto o = options_with(std::make_shared<elastic_budget>(3 * block), block);
+    o.lazy_transfers = is_lazy;
+    residency::manager<host> m(host(1), o);
+    auto c = m.make_client({"c"});
+    residency::region points = c.reserve(16 * block);
+    residency::region sums = c.reserve(64);
+    std::uint64_t const word = 9;
+    write_blocks(points, block, 1);
+    sums.write(0, &word, sizeof(word));
+    residency::region labels = c.reserve(2 * block);
+    auto const all_in_order = [&] {
+      c.launch({{points, 0, residency::unlimited, residency::access::read}, {labels}, {sums}}, nothing);
+    };
+    all_in_order();
+    EXPECT_TRUE(sums.is_resident(0));
+    EXPECT_EQ(resident_blocks(labels, block), 2u);
+    EXPECT_EQ(resident_blocks(points, block), 0u);
+    std::uint64_t const moved = c.counters().moved_in_bytes;
+    for (int i = 0; i < 3; ++i) all_in_order();
+    EXPECT_EQ(c.counters().moved_in_bytes, moved);
+
+    c.launch({{points}, {labels, 0, residency::unlimited, residency::access::read, residency::use_hint::once}},
+             nothing);
+    EXPECT_EQ(resident_blocks(points, block), 1u);  // in place of the sums
+    c.launch(nothing);                              // all: the sums in place of points, though labels are used less
+    EXPECT_TRUE(sums.is_resident(0));
+    EXPECT_EQ(resident_blocks(labels, block), 2u);
+    std::uint64_t sum = 0;
+    sums.read(0, &sum, sizeof(sum));
+    EXPECT_EQ(sum, word);
+    std::vector<std::uint64_t> numbers(16);
+    std::iota(numbers.begin(), numbers.end(), 1);
+    EXPECT_EQ(first_words<host>(points, block), numbers);
+  }
+}
+
+// Other blocks of the launch stay if other clients have room.
+TEST(residency, small_ranges_take_room_of_other_clients_before_that_of_their_launch) {
+  residency::manager<host> m(host(1), options_with(std::make_shared<elastic_budget>(10 * block), block));
+  auto c = m.make_client({"c"});
+  residency::region large = c.reserve(8 * block);
+  write_blocks(large, block, 1);
+  c.launch(nothing);
+  auto idle = m.make_client({"idle"});
+  residency::region other = idle.reserve(2 * block);
+  write_blocks(other, block, 2);
+  idle.launch(nothing);
+  EXPECT_EQ(resident_blocks(other, block), 2u);
+  residency::region small = c.reserve(64);
+  c.launch({{large}, {small}}, nothing);
+  EXPECT_TRUE(small.is_resident(0));
+  EXPECT_EQ(resident_blocks(large, block), 8u);
+  EXPECT_EQ(c.counters().moved_out_bytes, 0u);
 }
 
 TEST(residency, whole_transfers_go_to_host_memory) {
