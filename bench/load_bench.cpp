@@ -8,19 +8,28 @@
 //  - internal, external, blowup: the fragmentation at the end, in a pool of its own in checked mode; used: bytes
 //    requested by live blocks, as a fraction of the pool.
 // Cases: `fill` (Fig. 2), the kernels until the pool is used up; `load` (Fig. 3), against the number of threads;
-// `spread` (Fig. 4), against the difference between the largest and the smallest size.
+// `spread` (Fig. 4), against the difference between the largest and the smallest size. With one of these options, there
+// are cases `chosen` instead, for all combinations of their values (LIST: values separated by commas):
+//   --p-alloc LIST   percent, 1 to 100; default 75
+//   --p-free LIST    percent, 0 to 100; default 75
+//   --sizes LIST     of SMALLEST:LARGEST, or one size; bytes, 4 to 8192; default 16:128
+//   --threads LIST   1 to 4194304; default 4096
+//   --kernels LIST   kernels, of which the last 5 are timed, 5 to 10000; default 15
+//   --pool MIB       1 to 65536; default: four blocks of the largest size per thread, and at least 16 MiB
+// A thread has 16 blocks at most. If threads allocate more often than they free, they may need a larger pool.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "defaults.hpp"
+#include "load_cases.hpp"
 
 namespace wyrm::bench {
 
@@ -31,13 +40,6 @@ WYRM_HD inline std::uint64_t now() {
   NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return static_cast<std::uint64_t>(clock64());),
                     (return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());))
 }
-
-struct load_case {
-  std::uint64_t p_alloc;  // percent
-  std::uint64_t p_free;
-  std::size_t smallest;  // bytes
-  std::size_t largest;
-};
 
 // A block is a list of the numbers 1, 2, ... in words of 4 bytes: word k names the word that is read after it.
 struct thread_blocks {
@@ -185,15 +187,15 @@ class load {
 };
 
 template <class Allocator>
-void measure(benchmark::State& state, typename Allocator::space_type const& space, load_case const& what,
-             std::size_t threads, std::size_t pool_bytes, int warm_up, int timed) {
+void measure(benchmark::State& state, typename Allocator::space_type const& space, load_run const& r) {
+  int const warm_up = r.kernels - timed_kernels;
   for (auto _ : state) {
     std::vector<double> allocating;
     std::vector<double> allocating_cv;
     std::vector<double> freeing;
     std::vector<double> freeing_cv;
-    load<Allocator> timed_load(space, what, threads, pool_bytes, false);
-    for (int k = 0; k < warm_up + timed; ++k) {
+    load<Allocator> timed_load(space, r.what, r.threads, r.pool_bytes, false);
+    for (int k = 0; k < r.kernels; ++k) {
       std::vector<one_turn> const turns = timed_load.run();
       if (k < warm_up) continue;
       spread_of_times const a(turns, [](one_turn const& turn) { return turn.allocating; });
@@ -209,8 +211,8 @@ void measure(benchmark::State& state, typename Allocator::space_type const& spac
       loads += turn.loads;
       reading += turn.reading;
     }
-    load<Allocator> checked_load(space, what, threads, pool_bytes, true);
-    for (int k = 0; k < warm_up + timed; ++k) (void)checked_load.run();
+    load<Allocator> checked_load(space, r.what, r.threads, r.pool_bytes, true);
+    for (int k = 0; k < r.kernels; ++k) (void)checked_load.run();
     alloc::statistics const s = checked_load.stats();
     if (timed_load.is_damaged() || checked_load.is_damaged()) return state.SkipWithError("blocks overlap");
     if (timed_load.has_failed()) return state.SkipWithError("the pool is used up");
@@ -229,35 +231,18 @@ void measure(benchmark::State& state, typename Allocator::space_type const& spac
   }
 }
 
+/// The cases of these settings; without settings those of the paper.
 template <class Allocator, class Space>
-void add_all(Space const& space) {
+void add_all(Space const& space, std::optional<load_settings> const& settings) {
   if (!Allocator::family.reclaims || !Allocator::family.resets) return;
-  auto const add_case = [&](std::string const& subject, std::string const& arguments, auto const& run) {
-    benchmark::RegisterBenchmark((subject + "/" + Space::name + "/" + Allocator::name + "/" + arguments).c_str(), run)
-        ->UseManualTime()
-        ->Iterations(1);
-  };
-  constexpr std::size_t mib = std::size_t{1} << 20;
-  for (int kernels = 20; kernels <= 140; kernels += 10)
-    add_case("fill", "kernels:" + std::to_string(kernels), [=](benchmark::State& s) {
-      measure<Allocator>(s, space, {5, 0, 128, 160}, 16384, 16 * mib, kernels - 5, 5);
-    });
   // A list takes a lock for each request, and a host has few threads.
   bool const is_list = std::string_view(Allocator::name).starts_with("list");
-  std::size_t const most = is_list ? 1 << 14 : std::is_same_v<Space, exec::host_space> ? 1 << 16 : 1 << 20;
-  for (std::size_t const bytes : {16u, 32u, 64u, 128u})
-    for (std::size_t threads = 256; threads <= most; threads *= 4)
-      add_case("load", "bytes:" + std::to_string(bytes) + "/threads:" + std::to_string(threads),
-               [=](benchmark::State& s) {
-                 std::size_t const pool = std::max(16 * mib, 4 * threads * bytes);
-                 measure<Allocator>(s, space, {75, 75, bytes, bytes}, threads, pool, 10, 5);
-               });
-  for (std::size_t const threads : {1024u, 4096u})
-    for (std::size_t spread = 0; spread <= 896; spread += 128)
-      add_case("spread", "threads:" + std::to_string(threads) + "/spread:" + std::to_string(spread),
-               [=](benchmark::State& s) {
-                 measure<Allocator>(s, space, {60, 60, 512 - spread / 2, 512 + spread / 2}, threads, 16 * mib, 10, 5);
-               });
+  std::size_t const most = is_list ? 1 << 14 : is_gpu<Space> ? 1 << 20 : 1 << 16;
+  for (load_run const& r : settings ? cases_of(*settings) : cases_of_paper(most))
+    benchmark::RegisterBenchmark((r.subject + "/" + Space::name + "/" + Allocator::name + "/" + r.arguments).c_str(),
+                                 [=](benchmark::State& s) { measure<Allocator>(s, space, r); })
+        ->UseManualTime()
+        ->Iterations(1);
 }
 
 }  // namespace
@@ -265,6 +250,10 @@ void add_all(Space const& space) {
 }  // namespace wyrm::bench
 
 int main(int argc, char** argv) {
-  wyrm::bench::for_each_allocator([&]<class A>(auto const& space) { wyrm::bench::add_all<A>(space); });
-  return wyrm::bench::run_registered(argc, argv);
+  using namespace wyrm::bench;
+  return exit_status("load_bench", [&] {
+    auto const settings = load_settings::take(argc, argv);
+    for_each_allocator([&]<class A>(auto const& space) { add_all<A>(space, settings); });
+    return run_registered(argc, argv);
+  });
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdio>
 #include <exception>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "../../exec/error.hpp"
+#include "../own_options.hpp"
 
 namespace wyrm::bench::gdm {
 
@@ -36,12 +36,7 @@ struct settings {
 
 /// Throws error(bad_argument) for all but whole numbers from 1 to `most`.
 [[nodiscard]] inline std::size_t number_of(std::string_view option, std::string_view text, std::size_t most) {
-  std::size_t value = 0;
-  auto const [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (bad != std::errc() || end != text.data() + text.size() || value == 0 || value > most)
-    throw error(error_code::bad_argument, std::string(option) + ": '" + std::string(text) +
-                                              "' is not a whole number from 1 to " + std::to_string(most));
-  return value;
+  return bench::number_of(option, text, 1, most);
 }
 
 /// own: the option that this program has beside the common ones, --size MIB or --graph NAME. Throws
