@@ -6,6 +6,9 @@
 //   group_by_narrow  the same with deviation 2^20: keys have several tuples
 // They are compared with `two-pass`, the join that counts its pairs before it writes them, and `sort`, the radix sort
 // of the primitives of exec (on a GPU: CUB), which sorts the tuples by key. Times are wall-clock times of all stages.
+// Sizes: 16 K to 64 M tuples and 16 K to 10 M keys, on a CPU up to 256 K, or those of the command line:
+//   --tuples LIST   of each table, separated by commas, 1 to 134217728
+//   --keys LIST     1 to 134217728
 // The first run of each case is not timed; a case in which it has a wrong result, or a later run a wrong number of
 // results, is an error and has no time.
 #include <algorithm>
@@ -25,6 +28,7 @@
 #include "../exec/launch.hpp"
 #include "../exec/memory.hpp"
 #include "defaults.hpp"
+#include "relational_cases.hpp"
 
 namespace wyrm::bench {
 
@@ -274,16 +278,6 @@ benchmark_case* add_case(std::string const& name, F const& f) {
       ->Iterations(16);  // untimed work takes longer than timed work
 }
 
-template <class Space>
-std::vector<std::int64_t> join_sizes() {
-  if (is_host<Space>) return {1 << 14, 1 << 16, 1 << 18};
-  return {1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26};
-}
-template <class Space>
-std::vector<std::int64_t> group_sizes() {
-  if (is_host<Space>) return {1 << 14, 1 << 16, 1 << 18};
-  return {1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 10'000'000};
-}
 std::vector<std::int64_t> const free_percents{50, 5};
 
 struct distribution {
@@ -293,48 +287,48 @@ struct distribution {
 constexpr distribution distributions[] = {{"group_by", 0x1p29}, {"group_by_narrow", 0x1p20}};
 
 template <class Space>
-void add_baselines(Space const& space) {
+void add_baselines(Space const& space, relational_settings const& settings) {
   std::string const on = std::string("/") + Space::name + "/";
   add_case("join" + on + "two-pass", [space](benchmark::State& s) { time_two_pass(s, space); })
       ->ArgName("tuples")
-      ->ArgsProduct({join_sizes<Space>()});
+      ->ArgsProduct({settings.join_sizes(is_gpu<Space>)});
   for (distribution const& d : distributions)
     add_case(d.subject + on + "sort", [space, d](benchmark::State& s) { time_sort(s, space, d.deviation); })
         ->ArgName("keys")
-        ->ArgsProduct({group_sizes<Space>()});
+        ->ArgsProduct({settings.group_sizes(is_gpu<Space>)});
 }
 
 template <class Allocator>
-void add_join(typename Allocator::space_type const& space) {
+void add_join(typename Allocator::space_type const& space, relational_settings const& settings) {
   using space_type = typename Allocator::space_type;
   auto* const b = add_case(std::string("join/") + space_type::name + "/" + Allocator::name,
                            [space](benchmark::State& s) { time_join<Allocator>(s, space); });
   b->ArgNames({"tuples", "free_percent"});
   for (std::int64_t const percent : free_percents)  // in this order, so that cases of a pool are consecutive
-    for (std::int64_t const n : join_sizes<space_type>()) b->Args({n, percent});
+    for (std::int64_t const n : settings.join_sizes(is_gpu<space_type>)) b->Args({n, percent});
 }
 
 template <class Allocator>
-void add_group_by(typename Allocator::space_type const& space) {
+void add_group_by(typename Allocator::space_type const& space, relational_settings const& settings) {
   using space_type = typename Allocator::space_type;
   for (distribution const& d : distributions) {
     auto* const b = add_case(std::string(d.subject) + "/" + space_type::name + "/" + Allocator::name,
                              [space, d](benchmark::State& s) { time_group_by<Allocator>(s, space, d.deviation); });
     b->ArgNames({"keys", "free_percent"});
     for (std::int64_t const percent : free_percents)
-      for (std::int64_t const n : group_sizes<space_type>()) b->Args({n, percent});
+      for (std::int64_t const n : settings.group_sizes(is_gpu<space_type>)) b->Args({n, percent});
   }
 }
 
 template <class Space>
-void add_all(Space const& space) {
-  add_baselines(space);
-  add_join<alloc::ouroboros_s_p<Space>>(space);
-  add_join<alloc::rw<Space>>(space);
-  add_join<alloc::corw<Space>>(space);
-  add_group_by<alloc::rw<Space>>(space);
-  add_group_by<alloc::corw<Space>>(space);
-  add_group_by<alloc::crw<Space>>(space);
+void add_all(Space const& space, relational_settings const& settings) {
+  add_baselines(space, settings);
+  add_join<alloc::ouroboros_s_p<Space>>(space, settings);
+  add_join<alloc::rw<Space>>(space, settings);
+  add_join<alloc::corw<Space>>(space, settings);
+  add_group_by<alloc::rw<Space>>(space, settings);
+  add_group_by<alloc::corw<Space>>(space, settings);
+  add_group_by<alloc::crw<Space>>(space, settings);
 }
 
 }  // namespace
@@ -342,6 +336,10 @@ void add_all(Space const& space) {
 }  // namespace wyrm::bench
 
 int main(int argc, char** argv) {
-  wyrm::bench::for_each_space([]<class Space>(Space const& space) { wyrm::bench::add_all(space); });
-  return wyrm::bench::run_registered(argc, argv);
+  using namespace wyrm::bench;
+  return exit_status("relational_bench", [&] {
+    auto const settings = relational_settings::take(argc, argv);
+    for_each_space([&](auto const& space) { add_all(space, settings); });
+    return run_registered(argc, argv);
+  });
 }

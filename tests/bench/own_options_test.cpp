@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options that benchmarks have beside those of Google Benchmark, and the cases that they select.
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "../../bench/load_cases.hpp"
+#include "../../bench/relational_cases.hpp"
 
 namespace wyrm::tests {
 
@@ -152,6 +154,39 @@ TEST(cases_of_load_bench, are_those_of_the_figures) {
   EXPECT_EQ(spread.what.smallest, 64u);
   EXPECT_EQ(spread.what.largest, 960u);
   EXPECT_EQ(cases.size(), 13u + 4 * 4 + 2 * 8);
+}
+
+TEST(options_of_relational_bench, replace_the_sizes_of_the_figures) {
+  command_line usual({"--benchmark_filter=join"});
+  auto const none = usual.take<bench::relational_settings>();
+  EXPECT_EQ(usual.left.size(), 2u);
+  using sizes = std::vector<std::int64_t>;
+  EXPECT_EQ(none.join_sizes(true).front(), 1 << 14);
+  EXPECT_EQ(none.join_sizes(true).back(), 1 << 26);
+  EXPECT_EQ(none.group_sizes(true).back(), 10'000'000);
+  EXPECT_EQ(none.join_sizes(false), (sizes{1 << 14, 1 << 16, 1 << 18}));
+  EXPECT_EQ(none.group_sizes(false), none.join_sizes(false));
+
+  command_line both({"--tuples", "16777216,33554432", "--keys=1,134217728", "x"});
+  auto const s = both.take<bench::relational_settings>();
+  EXPECT_EQ(both.left, (std::vector<std::string>{"program", "x"}));
+  for (bool const gpu : {false, true}) {
+    EXPECT_EQ(s.join_sizes(gpu), (sizes{16777216, 33554432}));
+    EXPECT_EQ(s.group_sizes(gpu), (sizes{1, 134217728}));
+  }
+  auto const keys = command_line({"--keys=5"}).take<bench::relational_settings>();
+  EXPECT_EQ(keys.group_sizes(true), sizes{5});
+  EXPECT_EQ(keys.join_sizes(true), none.join_sizes(true));
+}
+
+TEST(options_of_relational_bench, name_what_is_wrong_and_what_is_allowed) {
+  std::string const allowed = " is not a whole number from 1 to 134217728";
+  EXPECT_NE(text_of_error<bench::relational_settings>({"--tuples=16,0"}).find("--tuples: '0'" + allowed),
+            std::string::npos);
+  EXPECT_NE(text_of_error<bench::relational_settings>({"--keys", "134217729"}).find("--keys: '134217729'" + allowed),
+            std::string::npos);
+  EXPECT_NE(text_of_error<bench::relational_settings>({"--keys", "2.5M"}).find("--keys: '2.5M'" + allowed),
+            std::string::npos);
 }
 
 }  // namespace wyrm::tests
