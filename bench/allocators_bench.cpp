@@ -3,7 +3,10 @@
 // memory managers for GPUs (Winter, Mlakar, Parger, Steinberger, PPoPP 2021) and of the papers of the allocators.
 // Each thread has one request unless a case says otherwise; bytes 0 means 16 to 8192, drawn for each thread. Every run
 // also writes a pattern to each block and verifies all blocks, untimed. A run with overlapping blocks or failed
-// requests is an error and has no time.
+// requests is an error and has no time. Kernels that allocate have cases with pools in three states:
+//   reuse_allocate   64 rounds of allocation and free have passed: requests get blocks that were freed
+//   first_allocate   the pool was reset before each repetition: nothing to reuse, but its memory was used before
+//   new_allocate     the pool was constructed before each repetition, untimed
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -215,6 +218,25 @@ void time_one(benchmark::State& state, typename Allocator::space_type const& spa
                                     : exec::registers<32, allocate_all<view_type>>(space);
 }
 
+/// Time of the first requests to a new pool.
+template <class Allocator>
+void time_new(benchmark::State& state, typename Allocator::space_type const& space) {
+  auto const threads = static_cast<std::size_t>(state.range(0));
+  request const r{static_cast<std::size_t>(state.range(1)), 1};
+  std::uint64_t damaged = 0;
+  auto const allocate = [&] {
+    allocator_runs<Allocator> b(space, threads, pool_for(threads, r));
+    double const time = b.allocate(r);
+    b.verify(r);
+    b.free();
+    damaged += b.damaged();
+    return time;
+  };
+  allocate();  // untimed: a driver may load kernels when they are launched for the first time
+  for (auto _ : state) state.SetIterationTime(allocate());
+  if (damaged > 0) state.SkipWithError("requests failed, or blocks overlap");
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
 /// Time to construct and destroy a pool.
 template <class Allocator>
 void time_construction(benchmark::State& state, typename Allocator::space_type const& space) {
@@ -332,7 +354,11 @@ void add_all(Space const& space) {
         ->ArgsProduct({{10'000}, block_sizes})
         ->ArgNames({"warps", "bytes"});
   }
-  if (!Allocator::family.resets) return;
+  if (!Allocator::family.resets) return;  // its pools are one heap of the process
+  add_case(name("new_allocate"), [space](benchmark::State& s) { time_new<Allocator>(s, space); })
+      ->ArgsProduct({{100'000}, {16, 256, 4096}})
+      ->ArgNames({"threads", "bytes"})
+      ->Iterations(16);
   add_case(name("make"), [space](benchmark::State& s) { time_construction<Allocator>(s, space); })
       ->ArgName("MiB")
       ->ArgsProduct({pool_sizes});
