@@ -3,7 +3,8 @@
 # builds and runs it: `consumer` uses the whole library, `graph`, `sampling` and `weighted_stream` the graph, `alloc` and
 # `relational` the allocators only, and `subproject` contains the sources. All but the first must not need the
 # dependencies of the loaders; they are compiled as C++${STANDARD}, and the last one without TBB and without a build type,
-# which must not be set.
+# which must not be set. `alloc` is compiled by the C++ compiler and runs on the CPU; with CUDA it is compiled by nvcc as
+# well, and runs on the GPU and on the CPU.
 # cmake -DPROJECT=... -DSOURCE=... -DBUILD=... -DEXAMPLES=... -DWORK=... [-DCCCL_DIR=...] -DCXX=... [-DCUDA=...]
 #   -P consumer_test.cmake
 function(run)
@@ -14,20 +15,39 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# The programs: those of PROGRAMS, or one that has the name of the project.
+# Runs a program, whose output must name the space. On a machine without a GPU, a program for `cuda` must say so.
+function(run_on space program)
+  execute_process(COMMAND ${program} ${space} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(space STREQUAL "cuda" AND output MATCHES "^there is no CUDA device 0; this machine has 0")
+    message(STATUS "${program} ${space}: ${output}")
+  elseif(NOT status EQUAL 0 OR NOT output MATCHES " on ${space}[: ]")
+    message(FATAL_ERROR "${program} ${space}\n${output}")
+  else()
+    message(STATUS "${output}")
+  endif()
+endfunction()
+
+# The programs: those of PROGRAMS, or one that has the name of the project. They run without arguments,
+# and with each of the SPACES. FOLDER: that of the build, if a project has several.
 function(test_project project)
-  cmake_parse_arguments(TEST "" "" "PROGRAMS" ${ARGN})
+  cmake_parse_arguments(TEST "" "FOLDER" "PROGRAMS;SPACES" ${ARGN})
   if(NOT TEST_PROGRAMS)
     set(TEST_PROGRAMS ${project})
   endif()
-  run(${CMAKE_COMMAND} -S ${EXAMPLES}/${project} -B ${WORK}/${project} -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix
+  if(NOT TEST_FOLDER)
+    set(TEST_FOLDER ${project})
+  endif()
+  run(${CMAKE_COMMAND} -S ${EXAMPLES}/${project} -B ${WORK}/${TEST_FOLDER} -G Ninja -DCMAKE_PREFIX_PATH=${WORK}/prefix
     -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CUDA_COMPILER=${CUDA} -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_BUILD_TYPE=Release
     -DCCCL_DIR=${CCCL_DIR} "-DCMAKE_CXX_FLAGS_RELEASE=${FLAGS}"
     "-DCMAKE_CUDA_FLAGS_RELEASE=${CUDA_FLAGS}" ${TEST_UNPARSED_ARGUMENTS})
-  run(${CMAKE_COMMAND} --build ${WORK}/${project} --target ${project})
+  run(${CMAKE_COMMAND} --build ${WORK}/${TEST_FOLDER} --target ${project})
   foreach(program ${TEST_PROGRAMS})
-    run(${WORK}/${project}/${program})
+    run(${WORK}/${TEST_FOLDER}/${program})
     message(STATUS "${output}")
+    foreach(space ${TEST_SPACES})
+      run_on(${space} ${WORK}/${TEST_FOLDER}/${program})
+    endforeach()
   endforeach()
 endfunction()
 
@@ -38,7 +58,11 @@ if(PROJECT STREQUAL "install")
 elseif(PROJECT STREQUAL "consumer")
   test_project(consumer)
 elseif(PROJECT STREQUAL "alloc")
-  test_project(alloc ${no_loaders} PROGRAMS collective hash_table linked_lists messages)
+  set(programs collective hash_table linked_lists messages)
+  if(WYRM_CUDA)
+    test_project(alloc ${no_loaders} PROGRAMS ${programs} SPACES cuda cpu)
+  endif()
+  test_project(alloc ${no_loaders} -DALLOC_EXAMPLES_CUDA=OFF FOLDER alloc_cpu PROGRAMS ${programs} SPACES cpu)
 elseif(PROJECT STREQUAL "relational")
   test_project(relational ${no_loaders} -DRELATIONAL_ALLOCATOR=corw)  # all take minutes to compile
 elseif(PROJECT STREQUAL "graph")

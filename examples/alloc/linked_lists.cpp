@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each thread of a kernel builds a linked list of its own; another kernel sums it up and frees it. Runs on a GPU if
-// there is one and the project is compiled with CUDA, otherwise on the CPU.
+// Each thread of a kernel builds a linked list of its own; another kernel sums it up and frees it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <variant>
 #include <vector>
 #include <wyrm/alloc.hpp>
-#include <wyrm/exec/device.hpp>
 #include <wyrm/exec/launch.hpp>
 #include <wyrm/exec/memory.hpp>
+
+#include "on_space.hpp"
 
 namespace {
 
@@ -71,9 +70,6 @@ int run(Space const& space) {
 
 }  // namespace
 
-int main() try {
-  return std::visit([](auto const& space) { return run(space); }, wyrm::exec::make_space("auto"));
-} catch (wyrm::error const& e) {
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
+int main(int argc, char** argv) {
+  return on_space(argc, argv, [](auto const& space) { return run(space); });
 }

@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <variant>
 #include <wyrm/alloc.hpp>
 #include <wyrm/exec/atomic.hpp>
-#include <wyrm/exec/device.hpp>
 #include <wyrm/exec/launch.hpp>
 #include <wyrm/exec/memory.hpp>
+
+#include "on_space.hpp"
 
 namespace {
 
@@ -101,9 +101,6 @@ int run(Space const& space) {
 
 }  // namespace
 
-int main() try {
-  return std::visit([](auto const& space) { return run(space); }, wyrm::exec::make_space("auto"));
-} catch (wyrm::error const& e) {
-  std::fprintf(stderr, "%s\n", e.what());
-  return 1;
+int main(int argc, char** argv) {
+  return on_space(argc, argv, [](auto const& space) { return run(space); });
 }
