@@ -151,6 +151,7 @@ TYPED_TEST_P(residency_manager, atomics_on_both_memories) {
     expected[i] = {in_block, static_cast<std::uint32_t>(in_block)};
   }
   for (std::size_t const first : {0u, 4u, 2u}) {
+    space.synchronize();  // so that no launch uses blocks, which can move then
     c.launch({{r, first * block, 4 * block}}, [](TypeParam const&) {});
     add_to_counters const add{r.data(), block / of_block, all, of_block, first};
     c.launch([&](TypeParam const& on) {
