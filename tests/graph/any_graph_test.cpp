@@ -87,6 +87,11 @@ void survives_failures(exec::any_space const& space, std::string const& allocato
   for (bool const directed : {false, true}) {
     graph::any_graph g(space, allocator, static_cast<graph::vertex_id>(scaled(30, 20)), {.directed = directed});
     expect_failures_change_nothing(g, reclaims);
+    graph::any_graph other(space, allocator, 20, {.directed = directed, .pool = {.pool_bytes = std::size_t{1} << 20}});
+    failures_beside_snapshots<graph::any_graph> test(other, 40, reclaims);
+    test.run(failing::pages);
+    test.run(failing::requests);
+    test.run_compact();
   }
 }
 

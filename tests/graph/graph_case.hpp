@@ -14,6 +14,7 @@
 #include "../support/spaces.hpp"
 #include "failures.hpp"
 #include "model.hpp"
+#include "reports.hpp"
 
 namespace wyrm::tests {
 
@@ -54,17 +55,6 @@ class dynamic_graph_test : public testing::Test {
     return edges;
   }
 };
-
-inline void expect_equal(graph::update_report const& got, graph::update_report const& want) {
-  EXPECT_EQ(got.requested, want.requested);
-  EXPECT_EQ(got.inserted, want.inserted);
-  EXPECT_EQ(got.updated, want.updated);
-  EXPECT_EQ(got.unchanged, want.unchanged);
-  EXPECT_EQ(got.erased, want.erased);
-  EXPECT_EQ(got.duplicates, want.duplicates);
-  EXPECT_EQ(got.missing, want.missing);
-  EXPECT_EQ(got.self_loops, want.self_loops);
-}
 
 template <class Graph>
 std::string damage(Graph const& g) {

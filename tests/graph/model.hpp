@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "../../exec/config.hpp"
 #include "../../graph/types.hpp"
 #include "../../graph/update_report.hpp"
 
@@ -113,6 +114,15 @@ class basic_model {
   }
   [[nodiscard]] std::set<graph::vertex_id> const& absent() const { return absent_; }
   [[nodiscard]] std::size_t vertices() const { return neighbours_.size(); }
+  /// The edges for which predicate(source, target) is true; those of an undirected graph with source <= target.
+  template <class Predicate>
+  [[nodiscard]] std::vector<graph::edge> selected(Predicate const& predicate) const {
+    std::vector<graph::edge> edges;
+    for (graph::vertex_id u = 0; u < neighbours_.size(); ++u)
+      for (auto const& [v, value] : neighbours_[u])
+        if ((directed_ || u <= v) && predicate(u, v)) edges.push_back({u, v});
+    return edges;
+  }
   /// Removes all edges.
   void clear() {
     for (auto& row : neighbours_) row.clear();
@@ -166,6 +176,17 @@ class basic_model {
 };
 
 using graph_model = basic_model<graph::no_value>;
+
+/// A predicate of arcs, for graphs with values and without.
+struct sum_leaves {
+  graph::vertex_id divisor;
+  graph::vertex_id rest;
+  WYRM_HD bool operator()(graph::vertex_id u, graph::vertex_id v) const { return (u + 2 * v) % divisor == rest; }
+  template <class Value>
+  WYRM_HD bool operator()(graph::vertex_id u, graph::vertex_id v, Value const&) const {
+    return (*this)(u, v);
+  }
+};
 
 /// From each vertex v < `vertices` with v % 16 >= step: edges to v + first, ..., v + last - 1, modulo n. So with step 1
 /// one vertex of 16 has none.

@@ -29,6 +29,7 @@
 #include "../../graph/dynamic_graph.hpp"
 #include "arc_copy.hpp"
 #include "model.hpp"
+#include "moment.hpp"
 #include "sequence_queries.hpp"
 
 namespace wyrm::tests {
@@ -91,8 +92,9 @@ class sequence {
       if (!wrong.empty()) return name() + ", step " + std::to_string(step_) + ": " + wrong;
       ++step_;
     }
-    for (moment const& m : snapshots_)
-      if (std::string const wrong = unlike_its_moment(m); !wrong.empty()) return name() + ", at the end: " + wrong;
+    for (basic_moment<Value> const& m : snapshots_)
+      if (std::string const wrong = unlike_its_moment(graph_.space(), m); !wrong.empty())
+        return name() + ", at the end: " + wrong;
     snapshots_.clear();
     graph_.clear();
     graph_.check();
@@ -218,7 +220,7 @@ class sequence {
       std::vector<Value> const values = model_.values();
       return wrong_queries(kind, graph_.view(), rows, values);
     }
-    moment const& then = snapshots_[step_ % snapshots_.size()];
+    basic_moment<Value> const& then = snapshots_[step_ % snapshots_.size()];
     return wrong_queries(kind, then.taken.view(), then.rows, then.values);
   }
   // Up to 39 entries that repeat; half of the pairs are arcs.
@@ -242,14 +244,8 @@ class sequence {
   // Erases the edges that a predicate selects.
   std::string erases_selected(std::size_t form) {
     sum_leaves const predicate{static_cast<graph::vertex_id>(5 + form), bytes_.next() % 5u};
-    graph::csr const rows = model_.to_csr();
-    std::vector<graph::edge> selected;
-    for (graph::vertex_id u = 0; u + std::size_t{1} < rows.offsets.size(); ++u)
-      for (std::uint64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i)
-        if ((graph_.settings().directed || u <= rows.targets[i]) && predicate(u, rows.targets[i]))
-          selected.push_back({u, rows.targets[i]});
     graph::update_report const got = graph_.erase_if(predicate);
-    return same(got, model_.erase(selected));
+    return same(got, model_.erase(model_.selected(predicate)));
   }
 
   // A batch of insertions and erasures.
@@ -370,49 +366,18 @@ class sequence {
     return same({}, {});
   }
 
-  // A snapshot, and what it has to be.
-  struct moment {
-    graph::snapshot taken;
-    graph::csr rows;
-    std::vector<Value> values;
-    std::size_t present;
-  };
   std::string takes_a_snapshot() {
     if (snapshots_.size() >= 6) return ends_a_snapshot();
-    snapshots_.push_back(
-        {graph_.snapshot(), model_.to_csr(), model_.values(), model_.vertices() - model_.absent().size()});
+    snapshots_.push_back(moment_of(graph_, model_));
     return same({}, {});
   }
   // Ends any of them: the newest, the oldest, or one between others.
   std::string ends_a_snapshot() {
     if (snapshots_.empty()) return {};
     auto const at = snapshots_.begin() + static_cast<std::ptrdiff_t>(bytes_.next() % snapshots_.size());
-    std::string const wrong = unlike_its_moment(*at);
+    std::string const wrong = unlike_its_moment(graph_.space(), *at);
     snapshots_.erase(at);
     return wrong.empty() ? same({}, {}) : wrong;
-  }
-  [[nodiscard]] std::string unlike_its_moment(moment const& m) const {
-    graph::graph_view const v = m.taken.view();
-    auto const& space = graph_.space();
-    if (v.arcs() != m.rows.targets.size()) return "a snapshot has another number of arcs";
-    graph::vertex_id const n = v.vertices();
-    if (v.present_vertices() != m.present) return "a snapshot has another number of vertices";
-    if (graph::detail::export_csr(space, v.out_records(), n) != m.rows) return "a snapshot has changed";
-    try {
-      (void)graph::detail::check_table(space, v.out_records(), v.in_records(), n, true);
-      if (v.directed() && v.in_records() != nullptr)
-        (void)graph::detail::check_table(space, v.in_records(), v.out_records(), n, true);
-      if constexpr (has_values)
-        if (v.in_records() != nullptr)
-          graph::detail::check_mirrored_values<sizeof(Value)>(space, v.out_records(), v.in_records(), n);
-    } catch (error const& e) {
-      return std::string("in a snapshot, ") + e.what();
-    }
-    if constexpr (has_values)
-      if (!std::ranges::equal(graph::detail::export_all_values<Value>(space, v.out_records(), n, v.arcs()), m.values,
-                              basic_model<Value>::same))
-        return "the values of a snapshot have changed";
-    return {};
   }
   // Builds the same graph from its CSR: from the host or from memory of the space, at once or in slices. Some builds
   // fail first, for a wrong number of arcs or without memory, and must leave the graph empty.
@@ -536,7 +501,8 @@ class sequence {
     if (copy_ && !copy_->wrong().empty()) return copy_->wrong();
     if (copy_ && copy_->to_csr(n_) != model_.to_csr()) return "the neighbours of the attached result are wrong";
     if (!snapshots_.empty())
-      if (std::string wrong = unlike_its_moment(snapshots_[step_ % snapshots_.size()]); !wrong.empty()) return wrong;
+      if (std::string wrong = unlike_its_moment(graph_.space(), snapshots_[step_ % snapshots_.size()]); !wrong.empty())
+        return wrong;
     if constexpr (has_values)
       if (!std::ranges::equal(graph_.values(), model_.values(), basic_model<Value>::same))
         return "the values are wrong";
@@ -553,7 +519,7 @@ class sequence {
   std::optional<arc_copy<Space, Value>> copy_;  // attached
   std::vector<graph::edge> last_;
   std::vector<Value> values_;  // of the batch
-  std::vector<moment> snapshots_;
+  std::vector<basic_moment<Value>> snapshots_;
   std::size_t step_ = 0;  // the number of the operation
   std::size_t form_ = 0;  // of the operation
   std::string wrong_;     // what was seen while an update was pending

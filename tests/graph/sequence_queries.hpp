@@ -19,17 +19,6 @@
 
 namespace wyrm::tests {
 
-/// A predicate of arcs.
-struct sum_leaves {
-  graph::vertex_id divisor;
-  graph::vertex_id rest;
-  WYRM_HD bool operator()(graph::vertex_id u, graph::vertex_id v) const { return (u + 2 * v) % divisor == rest; }
-  template <class Value>
-  WYRM_HD bool operator()(graph::vertex_id u, graph::vertex_id v, Value const&) const {
-    return (*this)(u, v);
-  }
-};
-
 /// Adds up numbers of edges: each edge once, in any order.
 struct add_up_edges {
   std::uint64_t* sum;

@@ -21,8 +21,10 @@
 #include "../../graph/query/difference.hpp"
 #include "../support/seed.hpp"
 #include "../support/spaces.hpp"
+#include "failures.hpp"
 #include "graph_case.hpp"
 #include "model.hpp"
+#include "moment.hpp"
 
 namespace wyrm::tests {
 
@@ -82,20 +84,12 @@ class snapshots : public testing::Test {
     else
       expect_equal(g.insert(batch), model.insert(batch));
   }
-  struct moment {
-    graph::snapshot taken;
-    graph::csr rows;
-    std::vector<value> values;
-  };
-  static moment take(graph_type& g, model_type const& model) { return {g.snapshot(), model.to_csr(), model.values()}; }
+  using moment = basic_moment<value>;
+  static moment take(graph_type& g, model_type const& model) { return moment_of(g, model); }
   static bool is_intact(space_type const& space, moment const& m) {
-    graph::graph_view const v = m.taken.view();
-    bool same =
-        v.arcs() == m.rows.targets.size() && graph::detail::export_csr(space, v.out_records(), v.vertices()) == m.rows;
-    if constexpr (Case::has_values)
-      same =
-          same && graph::detail::export_all_values<value>(space, v.out_records(), v.vertices(), v.arcs()) == m.values;
-    return same;
+    std::string const wrong = unlike_its_moment(space, m);
+    EXPECT_EQ(wrong, "");
+    return wrong.empty();
   }
   /// Pages of ended snapshots return with the next change.
   static void expect_no_snapshots(graph_type& g) {
@@ -166,43 +160,28 @@ TYPED_TEST_P(snapshots, pages_are_shared_until_they_change) {
   EXPECT_TRUE(this->is_intact(g.space(), second));
 }
 
-// Every allocation of an update fails, one after the other. Graph and snapshots are as before, also for erasures, which
-// need memory while a snapshot lives.
+// Every allocation of every change fails, one after the other, while two snapshots exist. Pages are then replaced by
+// all changes, also by erasures. The larger graph has a small pool, which grows.
 TYPED_TEST_P(snapshots, failures_change_nothing) {
+  using graph_type = typename TestFixture::graph_type;
+  constexpr bool reclaims = TypeParam::allocator::family.reclaims;
   for (bool const directed : {false, true}) {
-    graph::vertex_id const n = 60;
+    SCOPED_TRACE(directed ? "directed" : "undirected");
+    graph::vertex_id const n = exec::has_tiles<typename TypeParam::space> ? 16 : 50;
     auto g = this->make(n, directed);
-    auto model = typename snapshots<TypeParam>::model_type(n, directed, false);
-    std::mt19937 random(seeded(9));
-    this->change(g, model, random, 300, false);
-    for (bool const erases : {false, true, false, true}) {
-      auto const old = this->take(g, model);
-      auto const batch = random_edges(random, n, 3 * n);
-      auto const values = this->values_for(random, batch.size());
-      std::uint64_t failed = 0;
-      for (bool done = false; !done; ++failed) {
-        ASSERT_LE(failed, 2 * n + 1);
-        g.fail_allocations_from(failed);
-        try {
-          graph::update_report got;
-          if (erases)
-            got = g.erase(batch);
-          else if constexpr (TypeParam::has_values)
-            got = g.insert(batch, values);
-          else
-            got = g.insert(batch);
-          expect_equal(got, erases ? model.erase(batch) : model.insert(batch, values));
-          done = true;
-        } catch (error const& e) {
-          ASSERT_EQ(e.code(), error_code::out_of_memory) << e.what();
-        }
-        ASSERT_EQ(g.to_csr(), model.to_csr()) << "failed from " << failed;
-        ASSERT_EQ(damage(g), "") << "failed from " << failed;
-        ASSERT_TRUE(this->is_intact(g.space(), old)) << "failed from " << failed;
-      }
-      EXPECT_GT(failed, 5u);
-      g.fail_allocations_from(g.never);
-    }
+    failures_beside_snapshots<graph_type> test(g, 3 * n, reclaims);
+    test.run(failing::pages);
+    test.run(failing::requests);
+    test.run_compact();
+    graph::options o{.directed = directed};
+    o.pool = {.pool_bytes = std::size_t{64} << 10, .reserve_bytes = std::size_t{1} << 30, .checked = true};
+    // A GPU commits at least 2 MiB.
+    constexpr bool is_gpu = requires { TypeParam::space::device_count(); };
+    std::size_t const edges = is_gpu ? 100'000 : 12'000;
+    graph_type large(g.space(), edges / 40, o);
+    std::size_t const committed = large.memory().pool_committed;
+    failures_beside_snapshots<graph_type>(large, edges, reclaims).run(failing::requests);
+    EXPECT_GT(large.memory().pool_committed, committed) << "no pool has grown";
   }
 }
 

@@ -60,13 +60,6 @@ class vertices : public snapshots<Case> {
     for (graph::vertex_id v = 0; v < g.vertices(); ++v)
       ASSERT_EQ(records[v].is_absent(), model.absent().contains(v)) << "vertex " << v;
   }
-  static void expect_equal(graph::removal_report const& got, graph::removal_report const& want) {
-    EXPECT_EQ(got.requested, want.requested);
-    EXPECT_EQ(got.removed, want.removed);
-    EXPECT_EQ(got.missing, want.missing);
-    EXPECT_EQ(got.duplicates, want.duplicates);
-    EXPECT_EQ(got.edges, want.edges);
-  }
 };
 TYPED_TEST_SUITE_P(vertices);
 
@@ -84,11 +77,11 @@ TYPED_TEST_P(vertices, take_their_edges_with_them) {
       auto const want = model.remove_vertices(batch);
       EXPECT_GT(want.removed + want.missing, 0u);
       if (round % 2 == 0) {
-        this->expect_equal(g.remove_vertices(batch), want);
+        expect_equal(g.remove_vertices(batch), want);
       } else {
         exec::buffer<graph::vertex_id, typename TypeParam::space> there(g.space(), batch.size());
         exec::copy_in<graph::vertex_id>(g.space(), there.data(), batch);
-        this->expect_equal(g.remove_vertices(graph::resident_vertices(there.data(), batch.size())), want);
+        expect_equal(g.remove_vertices(graph::resident_vertices(there.data(), batch.size())), want);
       }
       this->expect_same(g, model);
     }
@@ -99,7 +92,7 @@ TYPED_TEST_P(vertices, take_their_edges_with_them) {
     this->expect_same(g, model);
     std::vector<graph::vertex_id> all;
     for (graph::vertex_id v = 0; v < g.vertices(); ++v) all.push_back(v);
-    this->expect_equal(g.remove_vertices(all), model.remove_vertices(all));
+    expect_equal(g.remove_vertices(all), model.remove_vertices(all));
     EXPECT_EQ(g.edges(), 0u);
     this->expect_same(g, model);
   }
@@ -183,8 +176,8 @@ TYPED_TEST_P(vertices, that_are_absent_take_no_edges) {
     std::vector<graph::operation> const what = {in, out, out, in};
     auto const got = apply(what);
     EXPECT_EQ(got.missing, 2u);
-    tests::expect_equal(got, model.apply(batch, what, values));
-    tests::expect_equal(g.erase(batch), model.erase(batch));
+    expect_equal(got, model.apply(batch, what, values));
+    expect_equal(g.erase(batch), model.erase(batch));
     this->expect_same(g, model);
     EXPECT_NE(refusal([&] {
                 g.remove_vertices({1, 100});
@@ -221,7 +214,7 @@ TYPED_TEST_P(vertices, change_or_nothing_changes) {
     };
     graph::removal_report removed;
     without_memory([&] { removed = g.remove_vertices(next); });
-    this->expect_equal(removed, model.remove_vertices(next));
+    expect_equal(removed, model.remove_vertices(next));
     this->expect_same(g, model);
     std::vector<graph::vertex_id> added;
     without_memory([&] { added = g.add_vertices(300); });
@@ -253,7 +246,7 @@ TYPED_TEST_P(vertices, of_snapshots_stay) {
     } else if (round % 3 == 1) {
       std::vector<graph::vertex_id> batch;
       for (std::size_t i = 0; i < n / 4; ++i) batch.push_back(static_cast<graph::vertex_id>(random() % g.vertices()));
-      this->expect_equal(g.remove_vertices(batch), model.remove_vertices(batch));
+      expect_equal(g.remove_vertices(batch), model.remove_vertices(batch));
     } else {
       auto batch = random_edges(random, g.vertices(), 200);
       std::erase_if(
@@ -274,7 +267,7 @@ TYPED_TEST_P(vertices, may_differ_between_moments) {
   auto const before = g.snapshot();
   auto then = model;
   EXPECT_EQ(g.add_vertices(60), model.add_vertices(60));
-  this->expect_equal(g.remove_vertices({0, 5, 130}), model.remove_vertices(std::vector<graph::vertex_id>{0, 5, 130}));
+  expect_equal(g.remove_vertices({0, 5, 130}), model.remove_vertices(std::vector<graph::vertex_id>{0, 5, 130}));
   std::vector<graph::edge> const batch{{120, 3}, {7, 121}, {121, 122}};
   this->insert(g, model, batch, std::vector<value>(TypeParam::has_values ? batch.size() : 0));
   auto const forth = graph::difference<value>(g.space(), before.view(), g.view()).to_host();
