@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -86,6 +87,45 @@ class snapshots : public testing::Test {
   }
   using moment = basic_moment<value>;
   static moment take(graph_type& g, model_type const& model) { return moment_of(g, model); }
+  /// A change of any kind, in graph and model: edges are inserted, erased, both, or selected and erased, or vertices
+  /// are added or removed.
+  static void change_somehow(graph_type& g, model_type& model, std::mt19937& random) {
+    auto const kind = random() % 16;
+    if (kind == 0) {
+      std::size_t const n = 1 + random() % 3;
+      EXPECT_EQ(g.add_vertices(n), model.add_vertices(n));
+      return;
+    }
+    if (kind == 1) {
+      std::vector<graph::vertex_id> batch;
+      for (std::size_t n = random() % 4; batch.size() < n;)
+        batch.push_back(static_cast<graph::vertex_id>(random() % g.vertices()));
+      expect_equal(g.remove_vertices(batch), model.remove_vertices(batch));
+      return;
+    }
+    if (kind == 2) {
+      sum_leaves const some{13, static_cast<graph::vertex_id>(random() % 13)};
+      expect_equal(g.erase_if(some), model.erase(model.selected(some)));
+      return;
+    }
+    auto batch = random_edges(random, g.vertices(), 1 + random() % 30);
+    std::erase_if(
+        batch, [&](graph::edge e) { return model.absent().contains(e.source) || model.absent().contains(e.target); });
+    auto const values = values_for(random, batch.size());
+    if (kind < 8) {
+      insert(g, model, batch, values);
+    } else if (kind < 12) {
+      expect_equal(g.erase(batch), model.erase(batch));
+    } else {
+      std::vector<graph::operation> operations(batch.size());
+      for (graph::operation& o : operations) o = random() % 2 == 0 ? graph::operation::erase : graph::operation::insert;
+      auto const want = model.apply(batch, operations, values);
+      if constexpr (Case::has_values)
+        expect_equal(g.apply(batch, operations, values), want);
+      else
+        expect_equal(g.apply(batch, operations), want);
+    }
+  }
   static bool is_intact(space_type const& space, moment const& m) {
     std::string const wrong = unlike_its_moment(space, m);
     EXPECT_EQ(wrong, "");
@@ -104,7 +144,7 @@ TYPED_TEST_SUITE_P(snapshots);
 TYPED_TEST_P(snapshots, each_equals_its_moment) {
   for (bool const directed : {false, true}) {
     graph::vertex_id const n = 700;
-    std::size_t const rounds = directed || TypeParam::has_values ? scaled(300, 60) : scaled(1000, 60);
+    std::size_t const rounds = scaled(300, 60);
     auto g = this->make(n, directed);
     auto model = typename snapshots<TypeParam>::model_type(n, directed, false);
     std::mt19937 random(seeded(directed));
@@ -128,6 +168,54 @@ TYPED_TEST_P(snapshots, each_equals_its_moment) {
     this->expect_no_snapshots(g);
     EXPECT_EQ(g.to_csr(), model.to_csr());
   }
+}
+
+// Updates of all kinds, each of which may take a snapshot or end one, so that about 50 live. At the end all pages
+// return.
+TYPED_TEST_P(snapshots, fifty_of_a_thousand_updates) {
+  bool const directed = TypeParam::has_values;
+  std::size_t const rounds = scaled(1000, 60);
+  auto g = this->make(60, directed);
+  auto model = typename snapshots<TypeParam>::model_type(60, directed, false);
+  std::mt19937 random(seeded(50));
+  std::vector<typename snapshots<TypeParam>::moment> living;
+  std::size_t most = 0;
+  std::size_t compared = 0;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    this->change_somehow(g, model, random);
+    if (living.empty() || random() % 8 < (living.size() < 50 ? 6u : 2u)) {
+      living.push_back(this->take(g, model));
+      most = std::max(most, living.size());
+    } else {
+      std::size_t const at = random() % living.size();
+      ASSERT_TRUE(this->is_intact(g.space(), living[at]));
+      living.erase(living.begin() + static_cast<std::ptrdiff_t>(at));
+      ++compared;
+    }
+    if (round % 16 == 0) {
+      ASSERT_EQ(g.to_csr(), model.to_csr());
+      ASSERT_EQ(damage(g), "");
+    }
+    ASSERT_FALSE(testing::Test::HasFailure());
+  }
+  EXPECT_GE(most, std::min(rounds / 3, std::size_t{50}));
+  for (auto const& m : living) ASSERT_TRUE(this->is_intact(g.space(), m));
+  EXPECT_EQ(compared + living.size() + compared, rounds);
+  living.clear();
+  this->expect_no_snapshots(g);
+  ASSERT_EQ(g.to_csr(), model.to_csr());
+  // All memory that the allocator has granted is in pages of the graph, and without edges there are none. Pages with
+  // values may have padding.
+  using allocator = typename TypeParam::allocator;
+  auto const in_pages = [&] { return g.memory().neighbours + g.memory().slack; };
+  if constexpr (allocator::family.reclaims && allocator::family.resets && !TypeParam::has_values) {
+    EXPECT_EQ(g.allocator().stats().granted, in_pages());
+  }
+  auto const all = model.selected([](graph::vertex_id, graph::vertex_id) { return true; });
+  expect_equal(g.erase(all), model.erase(all));
+  EXPECT_EQ(in_pages(), 0u);
+  EXPECT_EQ(g.allocator().stats().granted, 0u);
 }
 
 // An update costs memory only for the vertices that it changes, and an unchanged graph shares all pages.
@@ -309,8 +397,8 @@ TYPED_TEST_P(snapshots, a_build_may_fail) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(snapshots, a_build_may_fail, the_difference_leads_from_one_to_another,
-                            each_equals_its_moment, pages_are_shared_until_they_change, failures_change_nothing,
-                            one_that_fails_leaves_none, outlive_their_graph);
+                            each_equals_its_moment, fifty_of_a_thousand_updates, pages_are_shared_until_they_change,
+                            failures_change_nothing, one_that_fails_leaves_none, outlive_their_graph);
 
 /// One thread per vertex: a number that depends on all of its neighbours and their order.
 struct hash_rows {
