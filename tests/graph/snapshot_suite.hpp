@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -410,7 +411,8 @@ struct hash_rows {
     hashes[v] = h;
   }
 };
-/// Threads with a stream each read snapshots, while this thread changes the graph, takes snapshots and drops them.
+/// Threads with a stream each read snapshots, while this thread changes the graph, takes snapshots and drops them, for
+/// so many rounds, and for WYRM_TEST_SECONDS. A reader computes a number of each row and compares it with the model's.
 template <class Space, class Allocator>
 void read_while_updating(std::size_t rounds) {
   graph::vertex_id const n = 400;
@@ -447,7 +449,8 @@ void read_while_updating(std::size_t rounds) {
   std::vector<std::thread> readers;
   for (unsigned i = 0; i < 2; ++i) readers.emplace_back(reads, i);
   std::mt19937 random(seeded(12));
-  for (std::size_t round = 0; round < rounds || read < 2; ++round) {
+  auto const end = std::chrono::steady_clock::now() + test_duration();
+  for (std::size_t round = 0; round < rounds || read < 2 || std::chrono::steady_clock::now() < end; ++round) {
     auto const batch = random_edges(random, n, 1 + random() % 300);
     bool const erases = random() % 8 < (round / 16 % 2 == 0 ? 2u : 6u);
     expect_equal(erases ? g.erase(batch) : g.insert(batch), erases ? model.erase(batch) : model.insert(batch));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -67,6 +68,12 @@ template <class Space>
 [[nodiscard]] inline double operations_or(double n) {
   char const* const text = std::getenv("WYRM_TEST_OPERATIONS");
   return text != nullptr ? std::atof(text) : n;
+}
+
+/// How long a test with several threads runs, if its usual work takes less time: WYRM_TEST_SECONDS, or 0.
+[[nodiscard]] inline std::chrono::seconds test_duration() {
+  char const* const text = std::getenv("WYRM_TEST_SECONDS");
+  return std::chrono::seconds(text != nullptr ? std::atoi(text) : 0);
 }
 
 /// Fixture of a test whose type parameter is a space.
