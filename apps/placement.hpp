@@ -77,7 +77,7 @@ struct placement {
       std::string message = e.what();
       if (pool_limit != 0) message += "; --pool-limit is " + std::to_string(pool_limit) + " bytes";
       if (device_memory != 0) message += "; --device-memory is " + std::to_string(device_memory) + " bytes";
-      if (shares_device) message += "; --share-device: `wyrm broker --status` shows who holds the memory";
+      if (shares_device) message += "; --share-device: `wyrm broker --status` shows the budget and who holds it";
       throw error(e.code(), message);
     }
   }

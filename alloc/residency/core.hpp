@@ -149,6 +149,7 @@ struct used_block {
 /// A launch, or a transfer, and what it pins.
 struct use_state {
   client_state* owner = nullptr;
+  std::uint64_t number = 0;               // of core::last_use_ when its work began
   std::unique_ptr<exec::work_span> work;  // nullptr: a transfer
   std::vector<used_block> blocks;         // in ascending order of their numbers
   std::vector<launch_number> launches;    // as announced to the policy
@@ -283,7 +284,8 @@ class core {
   void for_each_part(named_blocks const& range, std::size_t offset, std::size_t bytes, F const& f) const;
 
   static void await_work(lock& l, std::shared_ptr<use_state> u);
-  bool await_ended_use(lock& l, use_state const* but = nullptr);
+  bool await_ended_use(lock& l, std::uint64_t before, client_state const* evictor = nullptr, bool evicts_others = true);
+  [[nodiscard]] bool evicts_others(client_state const& c) const { return c.resident < c.options.limit / block_bytes(); }
 
   // Turns
   [[nodiscard]] bool stages() const;

@@ -365,6 +365,7 @@ bool core::make_room_for_commit(region_state* r, std::size_t from, std::size_t t
   client_state& c = *r->owner;
   named_blocks const range = name(r, from, to - from, access::write, r->hint);
   lock l(mutex_);
+  std::uint64_t const before = last_use_ + 1;
   for (;;) {
     collect();
     std::size_t idle = 0;
@@ -380,7 +381,7 @@ bool core::make_room_for_commit(region_state* r, std::size_t from, std::size_t t
       ++c.counters.failed_moves;
       return true;
     }
-    if (!await_ended_use(l)) return false;
+    if (!await_ended_use(l, before, &c, evicts_others(c))) return false;
   }
 }
 
@@ -466,7 +467,9 @@ bool core::make_room_for_first(client_state& c, std::span<named_blocks const> na
     if (wanted > 0) make_room_beside(c, kept, wanted, all.in_host);
   }
   ranked_blocks const left = ranked(names);
-  bool const is_missing = !left.in_host.empty() || left.unbacked.size() > device_pool_.size();
+  std::size_t const limit = c.options.limit / block_bytes();
+  std::size_t const room = std::min(device_pool_.size(), limit - std::min(limit, c.resident));
+  bool const is_missing = !left.in_host.empty() || left.unbacked.size() > room;
   return !(is_missing && left.are_others_used) && !(left.is_used_in_host && !left.others.empty());
 }
 
@@ -523,7 +526,7 @@ double core::move_in(lock& l, use_state& u) {
     bool has_more = false;
     if (wanted.size() == all && is_used_in_place) seconds += seconds_of_moves([&] { has_more = has_room(*u.owner); });
     if (wanted.size() == all && !has_more) return seconds;
-    if (!await_ended_use(l, &u)) return seconds;
+    if (!await_ended_use(l, u.number, u.owner, evicts_others(*u.owner))) return seconds;
   }
 }
 
@@ -544,7 +547,7 @@ void core::await_other_use(lock& l, use_state const& u) {
                     std::to_string(options_.budget->limit()) +
                     " bytes beside arrays and clients of higher priority; use less in a launch, or set "
                     "options.in_place");
-  if (await_ended_use(l, &u)) return;
+  if (await_ended_use(l, u.number)) return;
   changed_.wait(l);
   collect();
 }
@@ -608,8 +611,9 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
   std::size_t const blocks = (bytes - 1) / block_bytes() + 1;
   lock l(mutex_);
   collect();
+  std::uint64_t const before = then == if_full::wait ? ~std::uint64_t{0} : last_use_ + 1;
   for (;;) {
-    if (bytes <= all.limit()) {
+    if (arrays_ + bytes <= all.limit()) {
       // In blocks, because the broker asks for multiples of the last step. What is left may be less than that.
       bool const may_fit = blocks <= all.limit() / block_bytes();
       std::size_t const got = may_fit ? all.acquire(blocks * block_bytes(), block_bytes()) : 0;
@@ -621,7 +625,7 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
       all.give_back(got);
       if (freed > 0) continue;
       if (all.acquire(bytes, bytes) == bytes) break;
-      if (await_ended_use(l)) continue;
+      if (await_ended_use(l, before, c)) continue;
     }
     if (then == if_full::give_up) return false;
     bool const may_wait = then == if_full::wait && std::none_of(uses_.begin(), uses_.end(), [](auto const& u) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches and transfers, and what they pin.
 #include <algorithm>
+#include <map>
 #include <thread>
+#include <utility>
 
 #include "../../exec/error.hpp"
 #include "core.hpp"
@@ -98,10 +100,17 @@ void core::await_work(lock& l, std::shared_ptr<use_state> u) {
   l.lock();
 }
 
-/// Waits for the work of a launch that has ended, other than `but`, and retires it. False if there is none.
-bool core::await_ended_use(lock& l, use_state const* but) {
-  auto const ended = std::find_if(uses_.begin(), uses_.end(),
-                                  [&](auto const& u) { return u.get() != but && u->is_finished && u->work; });
+/// Waits for the work of a launch that has ended and that began before a use of this number, and retires it: so others
+/// that launch without a pause let nobody wait forever. False if there is none. evictor: the client that needs room;
+/// then only launches count whose blocks it may evict, of other clients only with evicts_others.
+bool core::await_ended_use(lock& l, std::uint64_t before, client_state const* evictor, bool evicts_others) {
+  auto const is_room = [&](client_state const& c) {
+    return evictor == nullptr || &c == evictor ||
+           (evicts_others && c.resident > 0 && c.options.priority <= evictor->options.priority);
+  };
+  auto const ended = std::find_if(uses_.begin(), uses_.end(), [&](auto const& u) {
+    return u->number < before && u->is_finished && u->work && is_room(*u->owner);
+  });
   if (ended == uses_.end()) return false;
   await_work(l, *ended);
   collect();
@@ -158,15 +167,25 @@ std::vector<named_blocks> core::all_ranges(client_state& c) const {
   return all;
 }
 
-/// Puts the ranges in front that are to be on the device before the others: what is hot, and what has at most an eighth
-/// of the bytes of the largest range. Small arrays take least room, and are often what is used most, such as sums that
-/// all threads add to: in host memory a GPU does about 10^6 such additions a second.
+/// Puts the ranges in front that are to be on the device before the others: what is hot, and what is small. Small
+/// arrays take least room, and are often what is used most, such as sums that all threads add to: in host memory a GPU
+/// does about 10^6 such additions a second. A region is small if at most an eighth of what is named of the largest
+/// region is named of it, and small regions together have at most a quarter; the smallest count first.
 void core::order_by_rank(std::vector<named_blocks>& names) {
-  std::size_t most = 0;
+  std::map<region_state const*, std::size_t> bytes_of;
   for (named_blocks const& n : names)
-    if (n.hint != use_hint::once) most = std::max(most, n.bytes);
+    if (n.hint != use_hint::once) bytes_of[n.region] += n.bytes;
+  std::vector<std::pair<std::size_t, region_state const*>> sizes;
+  for (auto const& [region, bytes] : bytes_of) sizes.emplace_back(bytes, region);
+  std::sort(sizes.begin(), sizes.end());
+  std::size_t const most = sizes.empty() ? 0 : sizes.back().first;
+  std::size_t small = 0;  // bytes of the regions so far
+  for (auto const& [bytes, region] : sizes) {
+    small += bytes;
+    if (bytes > most / 8 || small > most / 4) bytes_of.erase(region);
+  }
   for (named_blocks& n : names)
-    n.comes_first = n.hint == use_hint::hot || (n.hint == use_hint::normal && n.bytes <= most / 8);
+    n.comes_first = n.hint == use_hint::hot || (n.hint == use_hint::normal && bytes_of.contains(n.region));
   std::stable_partition(names.begin(), names.end(), [](named_blocks const& n) { return n.comes_first; });
 }
 
@@ -175,15 +194,16 @@ std::shared_ptr<use_state> core::begin_use(client_state* c, std::vector<named_bl
   ++waiting_launches_;
   lock l(mutex_);
   --waiting_launches_;
-  await_turn(l, *c);
-  loading const scope(*this);
-  collect();
-  give_back_wanted();
   bool const is_named = !names.empty();
+  std::uint64_t const before = last_use_ + 1;
   do {
+    await_turn(l, *c);
+    collect();
+    give_back_wanted();
     if (!is_named) names = all_ranges(*c);
     order_by_rank(names);
-  } while (!make_room_for_first(*c, names) && await_ended_use(l));
+  } while (!make_room_for_first(*c, names) && await_ended_use(l, before, c, evicts_others(*c)));
+  loading const scope(*this);
   make_room_for_new(*c, names);
   back(names);
   auto const u = begin(l, c, names, std::move(work),
@@ -245,6 +265,7 @@ std::shared_ptr<use_state> core::begin(lock& l, client_state* c, std::span<named
   }
   try {
     count_use(*c);
+    u->number = last_use_;
     announce(*u, u->blocks);
     u->room = room_;
     std::size_t const moved_before = c->counters.moved_in_bytes;
@@ -334,6 +355,7 @@ bool core::resume_use(std::shared_ptr<use_state> const& u) {
     u->work->start();
   }
   u->is_finished = false;
+  u->number = ++last_use_;
   count_use(*u->owner);
   ++u->owner->counters.launches;
   return true;
