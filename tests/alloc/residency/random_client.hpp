@@ -161,20 +161,42 @@ class random_client {
         r.offset + r.bytes == o.bytes.size() ? o.bytes.size() : (r.offset + r.bytes) / block * block;
     for (std::size_t i = first; i < end; ++i) o.defined[i] = 0;
   }
+  /// One to three ranges, of the same or of different objects; their kernels run one after the other.
   void launch(object& o, range r) {
-    r.offset = r.offset / 8 * 8;
-    r.bytes = std::max<std::size_t>(r.bytes / 8 * 8, 8);
-    r.bytes = std::min(r.bytes, o.bytes.size() - r.offset);
-    std::size_t const items = (r.bytes / 8 + stride_words - 1) / stride_words;
-    std::uint64_t const key = random_();
-    auto const hint = static_cast<alloc::residency::use_hint>(below(3));
-    bool const writes = below(3) > 0;
-    client_.launch({{o.region, r.offset, r.bytes,
-                     writes ? alloc::residency::access::write : alloc::residency::access::read, hint}},
-                   [&](Space const& space) {
-                     if (writes) exec::for_each(space, items, mix_words{words_of(o, r), key});
-                   });
-    if (writes) mix_model(o, r, items, key);
+    struct part {
+      object& o;
+      range r;
+      std::size_t items;
+      std::uint64_t key;
+      alloc::residency::access access;
+    };
+    std::vector<part> parts;
+    std::vector<alloc::residency::used_range> names;
+    auto const add = [&](object& of, range words) {
+      words.offset = words.offset / 8 * 8;
+      words.bytes = std::max<std::size_t>(words.bytes / 8 * 8, 8);
+      words.bytes = std::min(words.bytes, of.bytes.size() - words.offset);
+      std::size_t const items = (words.bytes / 8 + stride_words - 1) / stride_words;
+      auto const access = below(3) > 0 ? alloc::residency::access::write : alloc::residency::access::read;
+      parts.push_back({of, words, items, random_(), access});
+      auto const hint = static_cast<alloc::residency::use_hint>(below(3));
+      names.push_back({of.region, words.offset, words.bytes, access, hint});
+    };
+    add(o, r);
+    for (std::size_t more = below(3); more > 0; --more) {
+      object& other = objects_[below(objects_.size())];
+      add(other, random_range(other));
+    }
+    auto const kernels = [&](Space const& space) {
+      for (part const& p : parts)
+        if (p.access == alloc::residency::access::write)
+          exec::for_each(space, p.items, mix_words{words_of(p.o, p.r), p.key});
+    };
+    if (names.size() == 1) client_.launch({names[0]}, kernels);
+    if (names.size() == 2) client_.launch({names[0], names[1]}, kernels);
+    if (names.size() == 3) client_.launch({names[0], names[1], names[2]}, kernels);
+    for (part const& p : parts)
+      if (p.access == alloc::residency::access::write) mix_model(p.o, p.r, p.items, p.key);
   }
   void launch_on_all() {
     std::uint64_t const key = random_();
