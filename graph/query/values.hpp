@@ -124,6 +124,21 @@ struct call_with_values {
   }
 };
 
+/// valued_neighbours() in a graph of which kernels read values of the type Stored. Stored: Value, or bytes of its size.
+template <class Value, class Stored, class Space>
+resident_valued_lists<Value, Space> list_valued_neighbours(query_scratch<Space>& scratch, graph_view const& g,
+                                                           resident_vertices vertices) {
+  Space const& space = scratch.space();
+  typename Space::guard const current(space);
+  exec::device_array<std::uint64_t, Space> offsets(space, vertices.size + 1);
+  valued_rows<Stored, listed_rows> const rows{{g, vertices.data}};
+  auto const all = number_entries(scratch, "valued_neighbours", rows, vertices.data, vertices.size, offsets.data());
+  exec::device_array<vertex_id, Space> targets(space, all.entries);
+  exec::device_array<Value, Space> found(space, all.entries);
+  for_each_entry(space, all, copy_valued_entries<Stored>{targets.data(), reinterpret_cast<Stored*>(found.data())});
+  return {std::move(offsets), std::move(targets), std::move(found)};
+}
+
 }  // namespace detail
 
 /// The value of the edge of each pair (source, target); `absent` for a pair without an edge. O(log degree) per pair,
@@ -157,19 +172,9 @@ template <class Value, class On>
 /// neighbours() and values().
 template <class Value, class On>
 [[nodiscard]] auto valued_neighbours(On&& on, graph_view const& g, resident_vertices vertices) {
-  using space_type = detail::space_of<On>;
   detail::check_value_type<Value>("valued_neighbours", g);
   auto&& scratch = detail::scratch_for(on);
-  space_type const& space = scratch.space();
-  typename space_type::guard const current(space);
-  exec::device_array<std::uint64_t, space_type> offsets(space, vertices.size + 1);
-  detail::valued_rows<Value, detail::listed_rows> const rows{{g, vertices.data}};
-  auto const all =
-      detail::number_entries(scratch, "valued_neighbours", rows, vertices.data, vertices.size, offsets.data());
-  exec::device_array<vertex_id, space_type> targets(space, all.entries);
-  exec::device_array<Value, space_type> found(space, all.entries);
-  detail::for_each_entry(space, all, detail::copy_valued_entries<Value>{targets.data(), found.data()});
-  return resident_valued_lists<Value, space_type>{std::move(offsets), std::move(targets), std::move(found)};
+  return detail::list_valued_neighbours<Value, Value>(scratch, g, vertices);
 }
 template <class Value, class On>
 [[nodiscard]] valued_csr<Value> valued_neighbours(On&& on, graph_view const& g, std::span<vertex_id const> vertices) {
