@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries of values, samples by weight and erasures by a predicate on the CPU, and on simulated warps (simt_space).
+// Queries of values, samples by weight and erasures by a predicate on the CPU, on simulated warps (simt_space), and on
+// any_graph.
 #include "../support/simt_space.hpp"
+#include "any_value_query_suite.hpp"
 #include "edge_query_suite.hpp"
 #include "weighted_sample_suite.hpp"
 
 namespace wyrm::tests {
 
 #if WYRM_TEST_HOST
+INSTANTIATE_TYPED_TEST_SUITE_P(cpu, any_value_query_test, testing::Types<exec::host_space>);
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, edge_query_test, testing::Types<exec::host_space>);
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, weighted_sample_test, testing::Types<exec::host_space>);
 #endif
