@@ -611,7 +611,9 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
   std::size_t const blocks = (bytes - 1) / block_bytes() + 1;
   lock l(mutex_);
   collect();
-  std::uint64_t const before = then == if_full::wait ? ~std::uint64_t{0} : last_use_ + 1;
+  // With if_full::wait all launches are waited for: whoever waits for changed_ must have retired those that have ended.
+  bool const waits_for_all = then == if_full::wait;
+  std::uint64_t const before = waits_for_all ? ~std::uint64_t{0} : last_use_ + 1;
   for (;;) {
     if (arrays_ + bytes <= all.limit()) {
       // In blocks, because the broker asks for multiples of the last step. What is left may be less than that.
@@ -625,7 +627,7 @@ bool core::take_array(client_state* c, std::size_t bytes, if_full then) {
       all.give_back(got);
       if (freed > 0) continue;
       if (all.acquire(bytes, bytes) == bytes) break;
-      if (await_ended_use(l, before, c)) continue;
+      if (await_ended_use(l, before, waits_for_all ? nullptr : c)) continue;
     }
     if (then == if_full::give_up) return false;
     bool const may_wait = then == if_full::wait && std::none_of(uses_.begin(), uses_.end(), [](auto const& u) {

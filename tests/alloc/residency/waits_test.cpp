@@ -27,10 +27,11 @@ constexpr std::chrono::milliseconds patience(20'000);  // for what should happen
 
 /// Two clients with a queue each, whose launches all end with the test.
 struct two_clients {
-  explicit two_clients(std::size_t blocks, std::size_t limit = residency::unlimited, bool is_lazy = true)
+  explicit two_clients(std::size_t blocks, std::size_t limit = residency::unlimited, bool is_lazy = true,
+                       int priority_of_two = 0)
       : m(space_of_one, options_of(blocks, is_lazy)),
         one(m.make_client({.name = "one", .limit = limit}, space_of_one)),
-        two(m.make_client({.name = "two"}, space_of_two)) {}
+        two(m.make_client({.name = "two", .priority = priority_of_two}, space_of_two)) {}
   static residency::options options_of(std::size_t blocks, bool is_lazy) {
     residency::options o = options_with(std::make_shared<residency::fixed_budget>(blocks * block), block);
     o.lazy_transfers = is_lazy;
@@ -140,6 +141,27 @@ TEST(residency_waits, an_array_that_cannot_fit_is_refused_at_once) {
   EXPECT_TRUE(refused.is_done());
   EXPECT_EQ(resident_blocks(large, block), 2u);  // nothing is evicted in vain
   memory.freed(5 * block);
+}
+
+// The blocks of a client of higher priority stay. Its launch ends while the request waits, and nothing happens after
+// it.
+TEST(residency_waits, an_array_waits_for_the_last_launch_of_a_client_of_higher_priority) {
+  two_clients both(8, residency::unlimited, true, 1);
+  residency::region large = region_of(both.two, 6);
+  both.two.launch({{large}}, nothing);
+  exec::memory_manager& memory = both.one.space().manager();
+  other_thread const refused(both, [&] {
+    try {
+      memory.allocating(4 * block);
+      ADD_FAILURE();
+    } catch (error const& e) {
+      EXPECT_EQ(e.code(), error_code::out_of_memory) << e.what();
+    }
+  });
+  EXPECT_TRUE(is_waited_for(both.space_of_two));
+  both.finish();
+  EXPECT_TRUE(refused.is_done());
+  EXPECT_EQ(resident_blocks(large, block), 6u);
 }
 
 // The pool has a free block, which a client at its limit cannot take. Its small range takes the place of a large one.
