@@ -21,9 +21,9 @@ struct array_on<T, std::variant<Spaces...>> {
 };
 }  // namespace detail
 
-/// Owns n elements in memory of a space: a device_array of one of the spaces of any_space. The elements are contiguous,
-/// and there are no others behind them, so other libraries can use the array without a copy (docs/queries.md has the
-/// fields for DLPack). Movable, not copyable.
+/// Owns n elements in memory of a space: a device_array of one of the spaces of any_space. The allocation contains
+/// these elements and nothing else, so other libraries can use the array without a copy (docs/queries.md has the fields
+/// for DLPack). Movable, not copyable.
 template <class T>
 class any_array {
  public:

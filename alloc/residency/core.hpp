@@ -171,7 +171,7 @@ struct named_blocks {
   std::size_t last;
   bool writes;
   use_hint hint;
-  std::size_t bytes;         // that were named
+  std::size_t bytes;         // as named
   bool comes_first = false;  // see order_by_rank()
 };
 
@@ -284,7 +284,7 @@ class core {
   void for_each_part(named_blocks const& range, std::size_t offset, std::size_t bytes, F const& f) const;
 
   static void await_work(lock& l, std::shared_ptr<use_state> u);
-  bool await_ended_use(lock& l, std::uint64_t before, client_state const* evictor = nullptr, bool evicts_others = true);
+  bool await_ended_use(lock& l, std::uint64_t before, client_state const* evictor = nullptr, bool of_others = true);
   [[nodiscard]] bool evicts_others(client_state const& c) const { return c.resident < c.options.limit / block_bytes(); }
 
   // Turns

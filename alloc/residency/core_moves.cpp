@@ -359,7 +359,7 @@ bool core::has_room(client_state& c) {
 }
 
 /// Before commit(), of a range that kernels touch at a high rate: evicts other blocks of the client for it, and waits
-/// for the work of launches that have ended if it uses them. False if a launch that goes on does.
+/// for the work of earlier launches that have ended if it uses them. False if other launches do.
 bool core::make_room_for_commit(region_state* r, std::size_t from, std::size_t to) {
   if (r->hint != use_hint::hot || options_.lazy_transfers) return true;
   client_state& c = *r->owner;
@@ -397,11 +397,11 @@ double core::seconds_of_moves(F const& f) const {
 /// Makes room for blocks without memory, and loads others, while none of the resident blocks `kept` is evicted.
 void core::make_room_beside(client_state& c, std::span<block_number const> kept, std::size_t blocks,
                             std::span<block_number const> loads) {
-  struct launch {  // for the policy: the blocks are used soon, and are no victims before
+  struct launch {  // for the policy: the blocks are no victims until its end
     policy& of;
     launch_number number;
     launch(policy& p, std::span<block_number const> blocks, launch_number n) : of(p), number(n) {
-      of.used(blocks, number, false);
+      of.keep(blocks, number);
     }
     launch(launch const&) = delete;
     ~launch() { of.finished(number); }
@@ -455,7 +455,7 @@ core::ranked_blocks core::ranked(std::span<named_blocks const> names) const {
 }
 
 /// Makes room for the ranges of a launch that come first, and loads them: in the place of its other blocks if there is
-/// no other room. False if it is worth to wait for the end of other launches, because they use what could move.
+/// no other room. False if waiting for other launches can help, because they use what could move.
 bool core::make_room_for_first(client_state& c, std::span<named_blocks const> names) {
   if (!options_.in_place) return true;  // all blocks of a launch must fit
   for (bool const keeps_others : {true, false}) {
@@ -547,7 +547,7 @@ void core::await_other_use(lock& l, use_state const& u) {
                     std::to_string(options_.budget->limit()) +
                     " bytes beside arrays and clients of higher priority; use less in a launch, or set "
                     "options.in_place");
-  if (await_ended_use(l, u.number)) return;
+  if (await_ended_use(l, ~std::uint64_t{0})) return;
   changed_.wait(l);
   collect();
 }

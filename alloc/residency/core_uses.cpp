@@ -100,16 +100,22 @@ void core::await_work(lock& l, std::shared_ptr<use_state> u) {
   l.lock();
 }
 
-/// Waits for the work of a launch that has ended and that began before a use of this number, and retires it: so others
-/// that launch without a pause let nobody wait forever. False if there is none. evictor: the client that needs room;
-/// then only launches count whose blocks it may evict, of other clients only with evicts_others.
-bool core::await_ended_use(lock& l, std::uint64_t before, client_state const* evictor, bool evicts_others) {
-  auto const is_room = [&](client_state const& c) {
-    return evictor == nullptr || &c == evictor ||
-           (evicts_others && c.resident > 0 && c.options.priority <= evictor->options.priority);
+/// Waits for the work of a launch that has ended and that began before a use of this number, and retires it: without
+/// the number, a caller could wait forever for others that launch without a pause. False if there is none. evictor: the
+/// client that needs room; then only launches count whose blocks it may evict, or that are released. of_others: whether
+/// blocks of other clients can become its own.
+bool core::await_ended_use(lock& l, std::uint64_t before, client_state const* evictor, bool of_others) {
+  auto const is_room = [&](use_state const& u) {
+    client_state const& c = *u.owner;
+    if (evictor == nullptr || &c == evictor) return true;
+    if (!of_others || c.resident == 0) return false;
+    return c.options.priority <= evictor->options.priority ||
+           std::any_of(u.blocks.begin(), u.blocks.end(), [&](used_block const& b) {
+             return blocks_[b.number].device && blocks_[b.number].region->is_released;
+           });
   };
   auto const ended = std::find_if(uses_.begin(), uses_.end(), [&](auto const& u) {
-    return u->number < before && u->is_finished && u->work && is_room(*u->owner);
+    return u->number < before && u->is_finished && u->work && is_room(*u);
   });
   if (ended == uses_.end()) return false;
   await_work(l, *ended);
@@ -167,25 +173,37 @@ std::vector<named_blocks> core::all_ranges(client_state& c) const {
   return all;
 }
 
-/// Puts the ranges in front that are to be on the device before the others: what is hot, and what is small. Small
-/// arrays take least room, and are often what is used most, such as sums that all threads add to: in host memory a GPU
-/// does about 10^6 such additions a second. A region is small if at most an eighth of what is named of the largest
-/// region is named of it, and small regions together have at most a quarter; the smallest count first.
+/// Puts the ranges in front that are to be on the device before the others: hot ones, and those of small regions. Small
+/// arrays take little room, and are often used most, such as sums that all threads add to: in host memory a GPU does
+/// about 10^6 such additions a second. A region is small if at most an eighth as many of its bytes are named as of the
+/// largest region, and if these and those of smaller regions are at most a quarter.
 void core::order_by_rank(std::vector<named_blocks>& names) {
-  std::map<region_state const*, std::size_t> bytes_of;
+  struct named_region {
+    std::size_t bytes;
+    std::size_t order;  // in which they are named
+    bool operator<(named_region const& other) const {
+      return bytes != other.bytes ? bytes < other.bytes : order < other.order;
+    }
+  };
+  std::map<region_state const*, named_region> regions;
   for (named_blocks const& n : names)
-    if (n.hint != use_hint::once) bytes_of[n.region] += n.bytes;
-  std::vector<std::pair<std::size_t, region_state const*>> sizes;
-  for (auto const& [region, bytes] : bytes_of) sizes.emplace_back(bytes, region);
+    if (n.hint != use_hint::once) {
+      named_region& r = regions.try_emplace(n.region, named_region{0, regions.size()}).first->second;
+      r.bytes = std::min(r.bytes + n.bytes, n.region->bytes);  // a range may be named several times
+    }
+  std::vector<named_region> sizes;
+  for (auto const& [region, size] : regions) sizes.push_back(size);
   std::sort(sizes.begin(), sizes.end());
-  std::size_t const most = sizes.empty() ? 0 : sizes.back().first;
-  std::size_t small = 0;  // bytes of the regions so far
-  for (auto const& [bytes, region] : sizes) {
-    small += bytes;
-    if (bytes > most / 8 || small > most / 4) bytes_of.erase(region);
+  std::size_t const most = sizes.empty() ? 0 : sizes.back().bytes;
+  std::size_t sum = 0;
+  named_region first_large{};  // in the order of sizes
+  for (named_region const& r : sizes) {
+    sum += r.bytes;
+    first_large = r;
+    if (r.bytes > most / 8 || sum > most / 4) break;
   }
   for (named_blocks& n : names)
-    n.comes_first = n.hint == use_hint::hot || (n.hint == use_hint::normal && bytes_of.contains(n.region));
+    n.comes_first = n.hint == use_hint::hot || (n.hint == use_hint::normal && regions.at(n.region) < first_large);
   std::stable_partition(names.begin(), names.end(), [](named_blocks const& n) { return n.comes_first; });
 }
 
@@ -355,8 +373,8 @@ bool core::resume_use(std::shared_ptr<use_state> const& u) {
     u->work->start();
   }
   u->is_finished = false;
-  u->number = ++last_use_;
   count_use(*u->owner);
+  u->number = last_use_;
   ++u->owner->counters.launches;
   return true;
 }

@@ -70,6 +70,9 @@ class policy {
   /// victim. `writes`: whether the launch may write them.
   virtual void used(std::span<block_number const> blocks, launch_number, bool writes,
                     use_hint hint = use_hint::normal) = 0;
+  /// These resident blocks are about to be used, and are no victims until finished(launch): as used(), but no kernel
+  /// is launched.
+  virtual void keep(std::span<block_number const> blocks, launch_number launch) { used(blocks, launch, false); }
   /// Launches may finish in any order. Does nothing for a launch that was not announced.
   virtual void finished(launch_number) = 0;
   /// A transfer from the host replaced the whole block. If the block was resident, it is no longer, and no removed()

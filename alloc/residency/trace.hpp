@@ -173,9 +173,14 @@ class recording_policy final : public policy {
     policy_->used(blocks, launch, writes, hint);
     detail::print(to_, {event_kind::use, {blocks.begin(), blocks.end()}, launch, writes, hint});
   }
+  /// Not recorded: whoever plays the trace has nothing to keep.
+  void keep(std::span<block_number const> blocks, launch_number launch) override {
+    policy_->keep(blocks, launch);
+    kept_ = launch;
+  }
   void finished(launch_number launch) override {
     policy_->finished(launch);
-    detail::print(to_, {event_kind::finish, {}, launch});
+    if (launch != kept_) detail::print(to_, {event_kind::finish, {}, launch});
   }
   void overwritten(block_number b) override {
     policy_->overwritten(b);
@@ -216,7 +221,8 @@ class recording_policy final : public policy {
 
   std::unique_ptr<policy> policy_;
   std::ostream& to_;
-  std::optional<victim> offered_;  // what next_victim() said last, if no block was removed or loaded since
+  std::optional<victim> offered_;      // what next_victim() said last, if no block was removed or loaded since
+  std::optional<launch_number> kept_;  // the last one of keep()
 };
 
 }  // namespace wyrm::alloc::residency

@@ -4,7 +4,8 @@
 //
 // Each query has two forms. Entries on the host (std::span, std::vector) give results on the host. Entries in memory of
 // the space of the graph (resident_vertices, resident_edges) give results there, in the order of the work of the space;
-// to_host() copies them. On a GPU these entries are in device memory or managed memory of its device.
+// to_host() copies them. These entries must be written by work before, in the same order. On a GPU they are in device
+// memory or managed memory of its device.
 //
 // In addition to the errors of the other overloads, error(bad_argument) is thrown for entries in memory of the space
 // whose pointer is null or not aligned, and for values of another type than options::values.
@@ -122,7 +123,7 @@ template <number Value>
 
 namespace detail {
 
-/// Throws error(bad_argument) unless n entries of a query are at an address that kernels can read.
+/// Throws error(bad_argument) if n entries of a query are at a null pointer, or at one that is not aligned.
 void check_entries(char const* query, char const* what, void const* entries, std::size_t n, std::size_t alignment);
 template <class Entries>
 Entries const& checked_entries(char const* query, Entries const& entries) {

@@ -200,7 +200,7 @@ TYPED_TEST_P(snapshots, fifty_of_a_thousand_updates) {
     }
     ASSERT_FALSE(testing::Test::HasFailure());
   }
-  EXPECT_GE(most, std::min(rounds / 3, std::size_t{50}));
+  EXPECT_GE(most, std::min(rounds / 6, std::size_t{50}));
   for (auto const& m : living) ASSERT_TRUE(this->is_intact(g.space(), m));
   EXPECT_EQ(compared + living.size() + compared, rounds);
   living.clear();

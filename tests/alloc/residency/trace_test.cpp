@@ -88,6 +88,23 @@ TEST(trace, names_the_line_that_is_wrong) {
   EXPECT_THROW(write_trace(closed, {}), error);
 }
 
+TEST(trace, has_no_blocks_that_are_kept_for_a_launch) {
+  std::ostringstream text;
+  recording_policy recorder(make_policy("lru"), text);
+  recorder.loaded(1, 7);
+  recorder.loaded(2, 7);
+  std::vector<block_number> const kept{1};
+  recorder.keep(kept, 1);
+  struct unused_check : dirty_check {
+    void check(std::span<block_number const>, std::span<bool>) override { ADD_FAILURE() << "a clean block"; }
+  } check;
+  EXPECT_EQ(recorder.next_victim(check)->block, 2u);
+  recorder.finished(1);
+  recorder.used(kept, 2, false, use_hint::normal);
+  recorder.finished(2);
+  EXPECT_EQ(text.str(), "wyrm-residency-trace 1\nload 7 1\nload 7 2\nuse 2 read normal 1\nfinish 2\n");
+}
+
 TEST(trace, is_played_as_a_manager_would) {
   // Two blocks of memory. Launch 1 uses both; launch 2 waits for it, and evicts 2 and 1, of which only 1 is dirty.
   trace const events = parse(

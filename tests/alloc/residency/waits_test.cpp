@@ -93,7 +93,7 @@ TEST(residency_waits, of_a_launch_end_though_other_clients_go_on) {
   EXPECT_EQ(resident_blocks(large, block), 7u);
 }
 
-TEST(residency_waits, of_a_launch_end_though_others_read_its_small_range) {
+TEST(residency_waits, of_a_launch_end_though_another_thread_reads_its_small_range) {
   two_clients both(8);
   residency::region large = region_of(both.one, 16);
   residency::region small = both.one.reserve(64);
@@ -102,13 +102,14 @@ TEST(residency_waits, of_a_launch_end_though_others_read_its_small_range) {
   auto const read_small = [&] { both.one.launch({{small, 0, 64, access::read, use_hint::once}}, nothing); };
   read_small();
   other_thread const begun(both, [&] { both.one.launch({{large}, {small}}, nothing); });
+  ASSERT_TRUE(is_waited_for(both.space_of_one));
   std::uint64_t last = 1;
   for (; last < 5 && !begun.is_done(std::chrono::milliseconds(50)); ++last) {
     read_small();
     both.space_of_one.queue().finish(last);
   }
   EXPECT_TRUE(begun.is_done());
-  EXPECT_FALSE(both.space_of_one.queue().is_done(last + 1));
+  EXPECT_FALSE(both.space_of_one.queue().is_done(last));
 }
 
 TEST(residency_waits, a_client_at_its_limit_waits_for_no_other) {
@@ -141,6 +142,21 @@ TEST(residency_waits, an_array_that_cannot_fit_is_refused_at_once) {
   EXPECT_TRUE(refused.is_done());
   EXPECT_EQ(resident_blocks(large, block), 2u);  // nothing is evicted in vain
   memory.freed(5 * block);
+}
+
+// Blocks of a client of higher priority are room once their region is released, when the launch that uses them ends.
+TEST(residency_waits, a_launch_gets_what_a_client_of_higher_priority_has_released) {
+  two_clients both(8, residency::unlimited, true, 1);
+  residency::region large = region_of(both.one, 8);
+  {
+    residency::region const released = region_of(both.two, 6);
+    both.two.launch({{released}}, nothing);
+  }
+  other_thread const begun(both, [&] { both.one.launch({{large}}, nothing); });
+  EXPECT_TRUE(is_waited_for(both.space_of_two));
+  both.finish();
+  EXPECT_TRUE(begun.is_done());
+  EXPECT_EQ(resident_blocks(large, block), 8u);
 }
 
 // The blocks of a client of higher priority stay. Its launch ends while the request waits, and nothing happens after
