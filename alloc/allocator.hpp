@@ -131,6 +131,7 @@ struct traits {
   bool powers_of_two = false;    // requests up to 1 MiB are rounded up to powers of two
   std::size_t unit_bytes = 16;   // requests are rounded up to multiples of it at least
   double share = 1;              // of the pool: what blocks of one size, or one block, can have; < 1: it has two ranges
+  bool fixed_sizes = true;       // requests of one size always get blocks of one size
 };
 
 /// The alignment of every block, and the largest alignment that can be requested.

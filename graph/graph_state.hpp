@@ -402,7 +402,7 @@ struct graph_state {
     // This check comes first, because the others read pages.
     constexpr alloc::traits family = Allocator::family;
     constexpr bool counts_only_pages = family.reclaims && family.resets && family.header_bytes == 0 &&
-                                       family.unit_bytes <= alloc::alignment && family.share >= 1;
+                                       family.unit_bytes <= alloc::alignment && family.share >= 1 && family.fixed_sizes;
     check_pages(space, out.records(), in ? in->records() : nullptr, vertices, width, allocator->stats().granted,
                 {of_snapshots.bytes, of_snapshots.rounded, 0}, counts_only_pages, family.powers_of_two);
     std::uint64_t const loops = check_table(space, out.records(), in_records(), vertices, settings.self_loops);

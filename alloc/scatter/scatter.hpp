@@ -62,7 +62,7 @@ class scatteralloc {
   using view_type = scatter_ref;
   using ref_type = pool_ref<view_type>;
   static constexpr char const* name = "scatteralloc";
-  static constexpr traits family{};
+  static constexpr traits family{.fixed_sizes = false};  // a page serves smaller requests, too: see max_frag
 
   /// Throws error(bad_argument) for impossible parameters.
   scatteralloc(Space const& space, options const& o, scatter_parameters const& parameters = {})
