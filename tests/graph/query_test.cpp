@@ -7,8 +7,9 @@
 
 namespace wyrm::tests {
 
-#if WYRM_TEST_HOST
+// Always on host threads: there is no any_graph on simulated warps.
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, any_query_test, testing::Types<exec::host_space>);
+#if WYRM_TEST_HOST
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, query_test, testing::Types<exec::host_space>);
 INSTANTIATE_TYPED_TEST_SUITE_P(cpu, sample_test, testing::Types<exec::host_space>);
 #endif
