@@ -5,11 +5,21 @@
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "../../exec/error.hpp"
 #include "core.hpp"
 
 namespace wyrm::alloc::residency::detail {
+
+namespace {
+/// For lists of blocks, which a launch may name several times.
+template <class T>
+void sort_unique(std::vector<T>& x) {
+  std::sort(x.begin(), x.end());
+  x.erase(std::unique(x.begin(), x.end()), x.end());
+}
+}  // namespace
 
 /// Measures the time of a dirty check for a client.
 class core::timed_check final : public dirty_check {
@@ -419,7 +429,7 @@ void core::make_room_beside(client_state& c, std::span<block_number const> kept,
   }
 }
 
-/// The blocks of a launch, without those that others use and that need not move for it.
+/// The blocks of a launch by where they are and whether they come first.
 struct core::ranked_blocks {
   std::vector<block_number> first;         // of ranges that come first, on the device
   std::vector<block_number> others;        // on the device
@@ -445,10 +455,6 @@ core::ranked_blocks core::ranked(std::span<named_blocks const> names) const {
         if (!is_used) all.in_host.push_back(n);
       }
     }
-  auto const sort_unique = [](auto& x) {  // a block may be named several times
-    std::sort(x.begin(), x.end());
-    x.erase(std::unique(x.begin(), x.end()), x.end());
-  };
   sort_unique(all.in_host);
   sort_unique(all.unbacked);
   return all;
@@ -476,7 +482,7 @@ bool core::make_room_for_first(client_state& c, std::span<named_blocks const> na
 /// Makes room for what a launch names and has no memory yet, so that it gets device memory at once.
 void core::make_room_for_new(client_state& c, std::span<named_blocks const> names) {
   if (options_.lazy_transfers) return;
-  std::vector<std::byte const*> unbacked_at;  // a block may be named several times
+  std::vector<std::byte const*> unbacked_at;
   std::vector<block_number> resident;
   for (named_blocks const& name : names)
     for (std::size_t i = name.first; i < name.last; ++i) {
@@ -484,10 +490,8 @@ void core::make_room_for_new(client_state& c, std::span<named_blocks const> name
       if (n == unbacked && name.hint != use_hint::once) unbacked_at.push_back(name.region->base + i * block_bytes());
       if (n != unbacked && blocks_[n].device) resident.push_back(n);
     }
-  std::sort(unbacked_at.begin(), unbacked_at.end());
-  auto const last = std::unique(unbacked_at.begin(), unbacked_at.end());
-  if (last == unbacked_at.begin()) return;
-  make_room_beside(c, resident, static_cast<std::size_t>(last - unbacked_at.begin()), {});
+  sort_unique(unbacked_at);
+  if (!unbacked_at.empty()) make_room_beside(c, resident, unbacked_at.size(), {});
 }
 
 /// Moves what a use names to the device, as far as there is room. Waits for launches that are finished but not done if
