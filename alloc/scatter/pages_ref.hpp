@@ -73,7 +73,10 @@ class pages_ref {
       }
       seen = page_word(bits);
     }
-    if (!r.fits(seen)) return page_word::closed();
+    return r.fits(seen) ? reserve_unseen(page, n, r) : page_word::closed();
+  }
+  /// The same without a look at the page, which may be any page.
+  [[nodiscard]] WYRM_HD page_word reserve_unseen(std::uint32_t page, std::uint32_t n, spot_request const& r) const {
     page_word const before(at(page).fetch_add(n, exec::acquire));
     count_change(page, before, before.plus(n));
     std::uint32_t const left = r.fits(before) ? before.spots() - before.count() : 0;

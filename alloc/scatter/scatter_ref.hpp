@@ -12,7 +12,8 @@
 //    on it at the same time begin at different pages, as many pages apart as they need. The default of k_mp spreads the
 //    multiprocessors evenly over a super block of any size.
 //  - A warp begins at the page of its last request of a size, if possible, instead of the page that the hash selects.
-//    Otherwise a thread with many requests would search the pages that it has filled again and again.
+//    Otherwise a thread with many requests would search the pages that it has filled again and again. If the page has
+//    many spots, the warp reserves some without a look at the page.
 //  - Sizes are rounded up as far as the number of spots per page allows, so requests of more sizes can use the same
 //    page.
 //  - Lanes that request the same size, and have come to the same page, reserve their spots with one addition, and mark
@@ -147,7 +148,11 @@ class scatter_ref {
  private:
   static constexpr std::uint32_t no_block = 0xffffffff;
   static constexpr std::uint32_t reclaimed = 512;  // chunks at a time, 4 MiB, so that pages stay open
-  static constexpr int most_changes = 32;          // of the active super block during a request, before it tries all
+  // In a hint, if the active super block had nothing: spots are not taken from a page without a look at it. Such
+  // additions are often taken back, and meanwhile hide that a page is empty, of which there are few then.
+  static constexpr std::uint32_t look_first = 0x80000000;
+  static constexpr std::uint32_t takers = 4;  // groups of lanes that a page must have spots for to be taken from
+  static constexpr int most_changes = 32;     // of the active super block during a request, before it tries all
 
   [[nodiscard]] WYRM_HD scatter_shape const& shape() const { return pages_.shape(); }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> active() const {
@@ -175,15 +180,22 @@ class scatter_ref {
     std::uint32_t const last = hint.load(exec::relaxed);  // both at once
     std::uint32_t const block = t.shfl(now, 0);
     std::uint32_t const same = exec::match(t, asks ? r.most << 16 | r.least : block_search::no_page | t.rank());
-    std::uint32_t first = t.shfl(last, exec::first_lane(same));
-    bool const is_usable = first > 0 && shape().block_of(first - 1) == block;
-    first = is_usable ? first - 1 - block * shape().block_pages()
-                      : searches().first_page(block, r, block_search::count(same));
+    std::uint32_t const known = t.shfl(last, exec::first_lane(same));
+    std::uint32_t const page = (known & ~look_first) - 1;
+    bool const is_usable = known > 0 && shape().block_of(page) == block;
+    std::uint32_t const n = block_search::count(same);
     void* result = nullptr;
     bool const asked = asks;
-    searches().search(t, block, r, same, further::regions_with_room, first, asks, result);
-    if (asked && result != nullptr && page_of(result) + 1 != last) hint.store(page_of(result) + 1, exec::relaxed);
+    bool const takes = is_usable && known < look_first && r.most >= takers * n;
+    if (t.any(takes)) searches().take_from(t, page, takes, r, same, asks, result);
+    if (t.any(asks)) {
+      std::uint32_t const first = is_usable ? page - block * shape().block_pages() : searches().first_page(block, r, n);
+      searches().search(t, block, r, same, further::regions_with_room, first, asks, result);
+    }
+    bool const is_crowded = asks;
     if (t.any(asks)) result = find_elsewhere(t, r, same, block, asks, result);
+    std::uint32_t const next = result != nullptr ? (page_of(result) + 1) | (is_crowded ? look_first : 0) : last;
+    if (asked && next != last) hint.store(next, exec::relaxed);
     return result;
   }
   // For lanes that find nothing in the active super block.

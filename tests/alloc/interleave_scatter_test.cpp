@@ -56,7 +56,13 @@ class small_table {
 
   // Up to n spots for requests of this size, on this page, which looked like `seen`.
   std::vector<spot> take(std::uint32_t page, page_word seen, std::uint32_t bytes, std::uint32_t n = 1) {
-    page_word const before = ref().reserve(page, seen, n, spot_request::of(shape_, bytes, 16));
+    return mark(page, ref().reserve(page, seen, n, spot_request::of(shape_, bytes, 16)), n);
+  }
+  std::vector<spot> take_unseen(std::uint32_t page, std::uint32_t bytes, std::uint32_t n = 1) {
+    return mark(page, ref().reserve_unseen(page, n, spot_request::of(shape_, bytes, 16)), n);
+  }
+  // The spots that were reserved on this page, which was `before`.
+  std::vector<spot> mark(std::uint32_t page, page_word before, std::uint32_t n) {
     if (before.is_closed()) return {};
     std::uint32_t const count = std::min(n, before.spots() - before.count());
     std::vector<spot> mine;
@@ -199,6 +205,9 @@ auto takes(std::uint32_t page, std::uint32_t bytes, std::uint32_t n = 1) {
 auto takes_late(std::uint32_t page, page_word seen, std::uint32_t bytes, std::uint32_t n = 1) {
   return [=](stage& s, std::size_t self) { s.got[self] = s.table.take(page, seen, bytes, n); };
 }
+auto takes_unseen(std::uint32_t page, std::uint32_t bytes, std::uint32_t n = 1) {
+  return [=](stage& s, std::size_t self) { s.got[self] = s.table.take_unseen(page, bytes, n); };
+}
 auto gives(std::size_t k) {
   return [=](stage& s, std::size_t) { s.give(k); };
 }
@@ -300,6 +309,20 @@ TEST(interleave_scatter, several_spots_at_once) {
   explore({opened(1, 16, 30), {takes(0, 16, 4), takes(0, 16, 3), gives(30 - 1)}, serves(7, 7), 10}, 2);
   explore({opened(1, 16, 61), {takes(0, 16, 8), gives(0), takes(0, 16)}, serves(3, 4), 10}, 2);
   explore({opened(1, 16, 63), {takes(0, 16, 2), gives(0), gives(40)}, serves(1, 2), 10}, 2);
+}
+
+// A warp takes spots where it had some before, whatever has happened to the page since.
+TEST(interleave_scatter, spots_are_taken_unseen) {
+  explore({opened(1, 64, 1), {gives(0), takes_unseen(0, 64, 3), takes(0, 64)}, serves(4, 4)});
+  explore({opened(1, 64, 6), {takes_unseen(0, 64, 4), takes_unseen(0, 64), gives(0)}, serves(2, 3)});
+  explore({opened(1, 64, 1), {gives(0), takes_unseen(0, 128, 2), takes(0, 512)}, serves(0, 2)});
+  explore({opened(1, 512, 1), {gives(0), takes_unseen(0, 64, 2), takes_unseen(0, 128)}, serves(0, 0)});
+  explore({opened(1, 512, 0), {takes_unseen(0, 64, 2), takes(0, 64)}, serves(0, 3)}, 6);
+  explore({opened(1, 64, 1), {closes_and_opens(0), gives(0), takes_unseen(0, 64)}, serves(0, 1)});
+  explore({opened(1, 64, 0), {closes(0), takes_unseen(0, 64), takes_unseen(0, 512)}, serves(0, 1)});
+  auto const all_closed = [](stage&) {};
+  auto const opens = [](stage& s, std::size_t) { s.table.open(2, 4); };
+  explore({all_closed, {opens, takes_unseen(2, 128), takes_unseen(5, 512, 3)}, serves(0, 1)});
 }
 
 // The counts of the super block change with those of its region.
