@@ -162,6 +162,8 @@ class cuda_space {
   template <unsigned W, std::size_t Bytes, class F>
   void run_tiles_with_memory(std::integral_constant<unsigned, W>, std::integral_constant<std::size_t, Bytes>,
                              std::size_t n, F const& f) const;
+  template <class F>
+  void run_blocks(std::size_t n, F const& f) const;
   template <unsigned W>
   [[nodiscard]] std::size_t team_tiles(std::integral_constant<unsigned, W>) const;
   template <unsigned W, class F>
@@ -274,6 +276,20 @@ __global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
     f(warp_tile<W, true>{}, i, reinterpret_cast<std::byte*>(memory[threadIdx.x / W]));
     warp_tile<W, true>{}.sync();
   }
+}
+
+class thread_block {
+ public:
+  __device__ static constexpr unsigned size() { return block_threads; }
+  __device__ static unsigned rank() { return threadIdx.x; }
+  __device__ static void sync() { __syncthreads(); }
+};
+
+template <class F>
+__global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
+    for_each_block_kernel(std::size_t n, __grid_constant__ F const f) {
+  begin_kernel();
+  for (std::size_t i = blockIdx.x; i < n; i += gridDim.x) f(thread_block{}, i);
 }
 
 inline constexpr unsigned table_block_threads = 1024;
@@ -444,6 +460,11 @@ void cuda_space::run_tiles_with_table(std::integral_constant<unsigned, W>, std::
   config.attrs = &ahead;
   config.numAttrs = detail::launches_ahead ? 1 : 0;
   check_launch(cudaLaunchKernelEx(&config, kernel, n, values, static_cast<std::uint32_t>(count), f));
+}
+template <class F>
+void cuda_space::run_blocks(std::size_t n, F const& f) const {
+  guard const current(*this);
+  check_launch(detail::launch(stream(), detail::for_each_block_kernel<F>, n, 1, f));
 }
 template <unsigned W>
 std::size_t cuda_space::team_tiles(std::integral_constant<unsigned, W>) const {

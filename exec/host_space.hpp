@@ -63,6 +63,10 @@ class host_space {
       for (std::size_t i = begin; i < end; ++i) (*static_cast<F const*>(work))(scalar_tile{}, i);
     });
   }
+  template <class F>
+  void run_blocks(std::size_t n, F const& f) const {
+    run_tiles(std::integral_constant<unsigned, 1>{}, n, f);
+  }
   template <unsigned W>
   [[nodiscard]] static std::size_t team_tiles(std::integral_constant<unsigned, W>) {
     return scalar_team::tiles();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches: for_each, for_each_tile, the same with a table or with memory for each tile, and for_team; and the
-// adapter for_each_lane. Work is a functor (it cannot be a lambda under nvcc), which is called once for each index, in
-// any order and concurrently.
+// The launches: for_each, for_each_tile, the same with a table or with memory for each tile, for_each_block, and
+// for_team; and the adapter for_each_lane. Work is a functor (it cannot be a lambda under nvcc), which is called once
+// for each index, in any order and concurrently.
 // Launches are asynchronous where the space is asynchronous. Launches and copies on the same space execute in the order
 // of their calls.
 #pragma once
@@ -119,6 +119,13 @@ void for_each_tile_with_memory(Space const& space, std::size_t n, F const& f) {
                                 f);
   else
     for_each_tile<W>(space, n, detail::with_memory<Bytes, F>{f});
+}
+
+/// Calls f(block, i) for each i in [0, n), by all threads of a block, for work that is too long for one tile. A block
+/// has size(), rank() and sync() of a tile, but no collectives: 256 threads on a device, one lane on a host.
+template <class Space, class F>
+void for_each_block(Space const& space, std::size_t n, F const& f) {
+  if (n > 0) space.run_blocks(n, f);
 }
 
 /// The number of tiles of W lanes in a team of the space; 0 on a device that is too small for teams.

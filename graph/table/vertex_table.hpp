@@ -272,7 +272,7 @@ class vertex_table {
     with_width([&]<unsigned W>() { exec::for_each_tile<W>(space_, step.tiles, step); });
     if constexpr (has_tiles) {
       step.tiles = hub_tiles_;
-      if (in_place) exec::for_each_tile<32>(space_, hub_tiles_, detail::merge_hubs<Merge>{step});
+      if (in_place) exec::for_each_block(space_, hub_tiles_, detail::merge_hubs<Merge>{step});
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hubs: vertices with so many neighbours that several tiles fill one page. A hub is planned like other vertices
 // (plan.hpp, plan_large_groups.hpp). When its new page is allocated its parts are numbered (allocate.hpp), and each
-// part is filled by a tile (merge_part in merge.hpp). In a large batch one tile changes the page of a hub in place.
+// part is filled by a tile (merge_part in merge.hpp). In a large batch one block changes the page of a hub in place.
 #pragma once
 
 #include <cstddef>
@@ -27,19 +27,18 @@ inline constexpr std::uint32_t hub_degree = 512;
 /// the current page.
 ///
 /// A batch of two arcs per vertex or more changes most hubs, and would need room for second pages of all of them. So
-/// there one tile changes the page of a hub in place, while other tiles change other hubs. A batch of more than an
-/// eighth of the arcs of the graph needs a larger pool anyway.
+/// there one block of threads changes the page of a hub in place, while other blocks change other hubs. A batch of more
+/// than an eighth of the arcs of the graph needs a larger pool anyway.
 [[nodiscard]] constexpr std::uint32_t longest_in_place(std::uint64_t batch_arcs, vertex_id vertices,
                                                        std::uint64_t graph_arcs) {
   return batch_arcs / 2 >= vertices && batch_arcs <= graph_arcs / 8 ? 16384 : hub_degree;
 }
-/// The number of entries that a lane holds in registers while a tile changes the page of a hub in place.
-template <unsigned Width>
-inline constexpr std::uint32_t hub_entries_per_lane = 64 / (sizeof(vertex_id) + Width);
+/// The number of entries that a thread holds in registers while its block changes the page of a hub in place.
+inline constexpr std::uint32_t hub_entries_per_lane = 4;
 
 inline constexpr std::uint32_t hub_part = 512;  // number of neighbours that a tile copies
 
-/// A hub that moves to another page, or whose page one tile changes in place.
+/// A hub that moves to another page, or whose page one block changes in place.
 struct hub {
   vertex_record from;
   vertex_id* to;             // nullptr: in place, in one part

@@ -136,7 +136,7 @@ struct merge_groups {
     std::uint32_t const degree = degree_after<Op>(from.from.degree, from.changed);
     if constexpr (InPlace)
       if (from.to == nullptr) {
-        change_in_place<Tile, hub_entries_per_lane<0>>(t, from.from, from.begin, from.changed);
+        change_in_place<Tile, hub_entries_per_lane>(t, from.from, from.begin, from.changed);
         if (t.rank() == 0)
           records[batch.groups[from.group].source] = vertex_record{from.from.page, degree, from.from.capacity};
         return;
@@ -187,9 +187,9 @@ struct merge_hubs {
   static constexpr unsigned resident_blocks = 4;
   Merge step;
 
-  template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t s) const {
-    if (!step.status->stops()) step.template merge_parts<true>(t, s);
+  template <class Block>
+  WYRM_HD void operator()(Block const& b, std::size_t s) const {
+    if (!step.status->stops()) step.template merge_parts<true>(b, s);
   }
 };
 

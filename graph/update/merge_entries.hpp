@@ -137,7 +137,7 @@ struct merge_entries {
     if constexpr (InPlace)
       if (from.to == nullptr) {
         source_group const g = batch.arcs.groups[from.group];
-        change_in_place<Tile, hub_entries_per_lane<Width>>(t, from.from, lists_of(g), plan);
+        change_in_place<Tile, hub_entries_per_lane>(t, from.from, lists_of(g), plan);
         if (t.rank() == 0) records[g.source] = vertex_record{from.from.page, degree, from.from.capacity};
         return;
       }

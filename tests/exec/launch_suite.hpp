@@ -142,6 +142,44 @@ void expect_memory_of_tiles(std::size_t n) {
       ASSERT_EQ(got[i * lanes + lane], i * 1000 + (lane + 1) % lanes) << i << " of " << n << ", lane " << lane;
 }
 
+/// The same between the threads of a block, in device memory. Counts the calls for each index.
+struct pass_numbers_in_block {
+  static constexpr std::uint32_t most = 1024;  // threads of a block
+  std::uint32_t* numbers;
+  std::uint32_t* got;
+  std::uint32_t* calls;
+  template <class Block>
+  WYRM_HD void operator()(Block const& b, std::size_t i) const {
+    static_assert(Block::size() <= most);
+    std::size_t const first = i * most;
+    exec::atomic_ref<std::uint32_t>(calls[i]).fetch_add(1, exec::relaxed);
+    numbers[first + b.rank()] = static_cast<std::uint32_t>(i * 2000 + b.rank());
+    b.sync();
+    got[first + b.rank()] = numbers[first + (b.rank() + 1) % Block::size()];
+  }
+};
+
+template <class Space>
+void expect_blocks(std::size_t n) {
+  constexpr std::uint32_t most = pass_numbers_in_block::most;
+  auto const space = make_space<Space>();
+  exec::buffer<std::uint32_t, Space> numbers(space, n * most);
+  exec::buffer<std::uint32_t, Space> values(space, n * most);
+  exec::buffer<std::uint32_t, Space> calls(space, n);
+  space.fill(values.data(), 0xff, values.bytes());
+  space.fill(calls.data(), 0, calls.bytes());
+  exec::for_each_block(space, n, pass_numbers_in_block{numbers.data(), values.data(), calls.data()});
+  auto const got = exec::copy_out(space, values.data(), n * most);
+  auto const threads = exec::copy_out(space, calls.data(), n);
+  for (std::size_t i = 0; i < n; ++i) {
+    ASSERT_GE(threads[i], exec::has_tiles<Space> ? 32u : 1u) << i;
+    ASSERT_EQ(threads[i], threads[0]) << i << " of " << n;
+    for (std::uint32_t k = 0; k < most; ++k)
+      ASSERT_EQ(got[i * most + k], k < threads[0] ? i * 2000 + (k + 1) % threads[0] : 0xffffffff)
+          << i << " of " << n << ", thread " << k;
+  }
+}
+
 template <class Space>
 using launch = space_test<Space>;
 TYPED_TEST_SUITE_P(launch);
@@ -201,9 +239,13 @@ TYPED_TEST_P(launch, for_each_tile_with_memory_gives_each_tile_its_own) {
   }
 }
 
+TYPED_TEST_P(launch, for_each_block_calls_all_threads_of_a_block) {
+  for (std::size_t const n : {std::size_t{0}, std::size_t{1}, scaled(1003, 103)}) expect_blocks<TypeParam>(n);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(launch, for_each_calls_each_index_once, for_each_tile_calls_each_index_once,
                             for_each_lane_calls_each_index_once, for_each_tile_with_table_passes_the_values,
                             for_each_tile_with_memory_gives_each_tile_its_own,
-                            tiles_that_wait_for_each_other_make_progress);
+                            for_each_block_calls_all_threads_of_a_block, tiles_that_wait_for_each_other_make_progress);
 
 }  // namespace wyrm::tests

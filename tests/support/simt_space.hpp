@@ -225,6 +225,11 @@ class simt_space : public exec::host_space {
     });
   }
 
+  template <class F>
+  void run_blocks(std::size_t n, F const& f) const {
+    run_tiles(std::integral_constant<unsigned, 32>{}, n, f);
+  }
+
   template <unsigned W>
   [[nodiscard]] std::size_t team_tiles(std::integral_constant<unsigned, W>) const {
     return resident_tiles();
