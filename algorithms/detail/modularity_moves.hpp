@@ -113,8 +113,6 @@ class modularity_moves {
     for (vertex_list<Space>& list : lists_) list.reserve(n, arcs);
     chosen_.reserve(frontier::capacity(n, arcs));
   }
-  // Rounds; they continue only if 1/32 of the first vertices move in a window.
-  static constexpr std::uint32_t window = 16;
   static constexpr unsigned most_at_once = 4;
   static constexpr unsigned movers_list = 3;  // and the next; those before are lists of proposers
   map_objective find_flows(weighted_rows const& rows, graph::vertex_id const* label, move_rules const& rules) {
@@ -162,19 +160,19 @@ class modularity_moves {
                  rules};
     moves done{0, false};
     std::uint32_t left = now().size();
-    std::uint64_t const few = left / 32;
+    std::uint64_t const few = left / rules.few;
     std::uint64_t before = 0;
     unsigned at_once = 1;
     while (left > 0 && r.number < max_rounds) {
       if (rules.exhaustive) {
         // As few vertices refuse each other's moves less often, waiting would only take time.
         r.most_refused = std::min<std::uint32_t>(move_proposal::max_refused, std::bit_width(left) - 1);
-      } else if (r.number % window == 0 && r.number > 0) {
+      } else if (r.number % rules.window == 0 && r.number > 0) {
         if (done.count - before <= few) break;
         before = done.count;
       }
       // The host reads the result of several rounds at once if each of them has few vertices.
-      unsigned const rounds = std::min({at_once, window - r.number % window, max_rounds - r.number});
+      unsigned const rounds = std::min({at_once, rules.window - r.number % rules.window, max_rounds - r.number});
       space_.fill(result_.data(), 0, result_.bytes());
       std::uint32_t moved = 0;
       for (unsigned i = 0; i < rounds; ++i, ++r.number) moved = round(r, objective, left);

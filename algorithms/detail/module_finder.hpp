@@ -86,6 +86,8 @@ class module_finder {
       rules_.quadratic = symmetric_.quadratic(static_cast<double>(total), o.resolution, total, total);
       rules_.seed = static_cast<std::uint32_t>(o.seed * 0x9e3779b97f4a7c15u >> 32);
     }
+    rules_.window = 8;  // less than in other uses of moves: later levels and passes also improve the communities
+    rules_.few = 16;
     merging_.reserve(g.vertices());
     vertices_ = 0;
     count_ = 0;

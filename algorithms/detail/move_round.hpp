@@ -62,6 +62,8 @@ struct move_rules {
   code_terms terms{};                   // of the map equation; if they are directed, masses are directed_visits()
   std::uint32_t seed = 0;               // which communities are sources in which round
   bool exhaustive = false;              // until no vertex in the lists can gain, also if few vertices move
+  std::uint32_t window = 16;            // otherwise rounds end when in so many of them at most 1/few of the first
+  std::uint32_t few = 32;               // vertices moved
   /// Vertices move within these sets of vertices. Labels are the ids of vertices of the same set then. Under the map
   /// equation each set has an index of its own. nullptr: all moves are allowed.
   graph::vertex_id const* within = nullptr;
