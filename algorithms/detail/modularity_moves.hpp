@@ -185,10 +185,11 @@ class modularity_moves {
     done.ended = left == 0 || r.number < max_rounds;
     return done;
   }
-  // Whether each item of about so many gets 32 lanes: where they are few, or rows are long. The items that take longest
-  // are the parts of the rows of hubs.
+  // Whether each item of about so many gets 32 lanes: where they are few, or rows are long, or some rows are much
+  // longer than most. The items that take longest are the parts of the rows of hubs.
   [[nodiscard]] bool has_wide_tiles(move_round const& r, std::uint32_t items) const {
     if constexpr (!exec::has_tiles<Space>) return false;
+    if (64 * (std::uint64_t{kinds_.medium} + kinds_.hub) >= kinds_.small) return true;
     std::size_t const tiles_at_once = space_.lanes_for(counters_.data()) / Space::template tile_size<32>;
     std::uint64_t const mean_degree = r.rows.g.arcs() / r.rows.g.vertices();
     return items <= 2 * tiles_at_once * std::max<std::uint64_t>(1, mean_degree / 8);
