@@ -36,6 +36,12 @@ class host_space {
     managed_work work_;
   };
   struct event {};
+  /// The block of for_each_block().
+  struct scalar_block {
+    static constexpr unsigned size() { return 1; }
+    static constexpr unsigned rank() { return 0; }
+    static void sync() {}
+  };
   static constexpr char const* name = "cpu";
   template <unsigned W>
   static constexpr unsigned tile_size = 1;
@@ -65,7 +71,9 @@ class host_space {
   }
   template <class F>
   void run_blocks(std::size_t n, F const& f) const {
-    run_tiles(std::integral_constant<unsigned, 1>{}, n, f);
+    parallel(n, 1, &f, [](void const* work, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) (*static_cast<F const*>(work))(scalar_block{}, i);
+    });
   }
   template <unsigned W>
   [[nodiscard]] static std::size_t team_tiles(std::integral_constant<unsigned, W>) {

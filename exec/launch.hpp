@@ -121,8 +121,8 @@ void for_each_tile_with_memory(Space const& space, std::size_t n, F const& f) {
     for_each_tile<W>(space, n, detail::with_memory<Bytes, F>{f});
 }
 
-/// Calls f(block, i) for each i in [0, n), by all threads of a block, for work that is too long for one tile. A block
-/// has size(), rank() and sync() of a tile, but no collectives: 256 threads on a device, one lane on a host.
+/// Calls f(block, i) for each i in [0, n), by all threads of a block, for work that is too long for one tile: 256
+/// threads on a device, one on a host. A block has size(), rank() and sync() as a tile has them, but no collectives.
 template <class Space, class F>
 void for_each_block(Space const& space, std::size_t n, F const& f) {
   if (n > 0) space.run_blocks(n, f);

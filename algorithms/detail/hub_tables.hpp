@@ -23,7 +23,8 @@ namespace wyrm::algorithms::detail {
 
 /// Rows by length: which lanes process them.
 enum class row_kind : std::uint8_t { empty, small, medium, hub };
-/// The longest row of 8 lanes; longer ones have 32, and those with several parts are hubs.
+/// The longest row of 8 lanes; longer ones have 32, and those with several parts are hubs. See has_wide_tiles() in
+/// modularity_moves.hpp.
 inline constexpr std::uint32_t longest_small_row = 32;
 
 [[nodiscard]] WYRM_HD inline row_kind kind_of_row(std::uint32_t degree, std::uint32_t longest_small) {

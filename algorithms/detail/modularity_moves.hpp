@@ -185,8 +185,8 @@ class modularity_moves {
     done.ended = left == 0 || r.number < max_rounds;
     return done;
   }
-  // Whether each item of about so many gets 32 lanes: where they are few, or rows are long, or some rows are much
-  // longer than most. The items that take longest are the parts of the rows of hubs.
+  // Whether each item of about so many gets 32 lanes: where they are few, or more than a few rows are longer than
+  // longest_small_row, because a tile of 8 lanes takes as long as its longest row.
   [[nodiscard]] bool has_wide_tiles(move_round const& r, std::uint32_t items) const {
     if constexpr (!exec::has_tiles<Space>) return false;
     if (64 * (std::uint64_t{kinds_.medium} + kinds_.hub) >= kinds_.small) return true;

@@ -6,7 +6,8 @@
 // was below the number of spots, it owns as many spots as were left, and finds them in the bit field. Free is clear()
 // and release(). It departs from the paper in these points:
 //  - The number of spots and the count are one word. So the addition that reserves spots also returns how the page is
-//    split. If the split has changed since a thread read it, the addition fails and is undone.
+//    split. If the split has changed since a thread read it, or the thread has not read it, and it does not suit the
+//    request, the addition fails and is undone.
 //  - The paper locks a page that has become empty, and removes its split. Here an empty page keeps its split for
 //    requests of the same size. A thread that needs another split sets it by one compare-and-swap, which fails if any
 //    spot of the page is used or reserved.

@@ -148,11 +148,8 @@ class scatter_ref {
  private:
   static constexpr std::uint32_t no_block = 0xffffffff;
   static constexpr std::uint32_t reclaimed = 512;  // chunks at a time, 4 MiB, so that pages stay open
-  // In a hint, if the active super block had nothing: spots are not taken from a page without a look at it. Such
-  // additions are often taken back, and meanwhile hide that a page is empty, of which there are few then.
-  static constexpr std::uint32_t look_first = 0x80000000;
-  static constexpr std::uint32_t takers = 4;  // groups of lanes that a page must have spots for to be taken from
-  static constexpr int most_changes = 32;     // of the active super block during a request, before it tries all
+  static constexpr std::uint32_t takers = 4;       // groups of lanes that a page must have spots for to be taken from
+  static constexpr int most_changes = 32;          // of the active super block during a request, before it tries all
 
   [[nodiscard]] WYRM_HD scatter_shape const& shape() const { return pages_.shape(); }
   [[nodiscard]] WYRM_HD exec::atomic_ref<std::uint32_t> active() const {
@@ -177,25 +174,26 @@ class scatter_ref {
   [[nodiscard]] WYRM_HD void* find(Tile const& t, spot_request const& r, bool asks) const {
     exec::atomic_ref<std::uint32_t> const hint = hint_for(r);
     std::uint32_t const now = active().load(exec::relaxed);
-    std::uint32_t const last = hint.load(exec::relaxed);  // both at once
+    std::uint32_t const last = hint.load(exec::relaxed);
+    bool const is_used_up = memory_.looks_used_up();  // all three at once
     std::uint32_t const block = t.shfl(now, 0);
     std::uint32_t const same = exec::match(t, asks ? r.most << 16 | r.least : block_search::no_page | t.rank());
     std::uint32_t const known = t.shfl(last, exec::first_lane(same));
-    std::uint32_t const page = (known & ~look_first) - 1;
-    bool const is_usable = known > 0 && shape().block_of(page) == block;
+    bool const is_usable = known > 0 && shape().block_of(known - 1) == block;
     std::uint32_t const n = block_search::count(same);
     void* result = nullptr;
     bool const asked = asks;
-    bool const takes = is_usable && known < look_first && r.most >= takers * n;
-    if (t.any(takes)) searches().take_from(t, page, takes, r, same, asks, result);
+    // Additions that are taken back hide spots for a moment. So there are none where others could not find any
+    // elsewhere.
+    bool const takes = asks && is_usable && r.most >= takers * n && !is_used_up;
+    if (t.any(takes)) searches().take_from(t, known - 1, takes, r, same, asks, result);
     if (t.any(asks)) {
-      std::uint32_t const first = is_usable ? page - block * shape().block_pages() : searches().first_page(block, r, n);
+      std::uint32_t const first =
+          is_usable ? known - 1 - block * shape().block_pages() : searches().first_page(block, r, n);
       searches().search(t, block, r, same, further::regions_with_room, first, asks, result);
     }
-    bool const is_crowded = asks;
+    if (asked && result != nullptr && page_of(result) + 1 != last) hint.store(page_of(result) + 1, exec::relaxed);
     if (t.any(asks)) result = find_elsewhere(t, r, same, block, asks, result);
-    std::uint32_t const next = result != nullptr ? (page_of(result) + 1) | (is_crowded ? look_first : 0) : last;
-    if (asked && next != last) hint.store(next, exec::relaxed);
     return result;
   }
   // For lanes that find nothing in the active super block.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hubs: vertices with so many neighbours that several tiles fill one page. A hub is planned like other vertices
 // (plan.hpp, plan_large_groups.hpp). When its new page is allocated its parts are numbered (allocate.hpp), and each
-// part is filled by a tile (merge_part in merge.hpp). In a large batch one block changes the page of a hub in place.
+// part is filled by a tile (merge_part in merge.hpp). In a large batch blocks of threads do this, and also change pages
+// of hubs in place.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ inline constexpr std::uint32_t hub_degree = 512;
 /// The number of entries that a thread holds in registers while its block changes the page of a hub in place.
 inline constexpr std::uint32_t hub_entries_per_lane = 4;
 
-inline constexpr std::uint32_t hub_part = 512;  // number of neighbours that a tile copies
+inline constexpr std::uint32_t hub_part = 512;  // number of neighbours that a tile, or a block, copies
 
 /// A hub that moves to another page, or whose page one block changes in place.
 struct hub {

@@ -181,7 +181,8 @@ struct merge_groups {
   }
 };
 
-/// The hubs of a batch that may change them in place. Merge: merge_groups or merge_entries.
+/// The hubs of a batch that may change them in place, one block per part, or per page that is changed in place. Merge:
+/// merge_groups or merge_entries.
 template <class Merge>
 struct merge_hubs {
   static constexpr unsigned resident_blocks = 4;

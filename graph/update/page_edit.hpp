@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of a page in place. A tile reads a block of entries, and writes it to another position of the page. One
-// thread moves all entries between two changes at once.
+// Changes of a page in place. A tile, or a block of threads (exec::for_each_block; called a tile here, too), reads a
+// block of entries, and writes it to another position of the page. One thread moves all entries between two changes at
+// once.
 #pragma once
 
 #include <cstdint>

@@ -194,6 +194,14 @@ TYPED_TEST_P(modules_test, rows_of_hubs_are_divided) {
   this->expect_both(this->make(std::size_t{1} << log2, list), {.passes = 1});
 }
 
+// On a device, a few lanes process a row here, and more of them each part of the row of the hub.
+TYPED_TEST_P(modules_test, a_hub_among_short_rows) {
+  typename TestFixture::edges list;
+  for (graph::vertex_id v = 0; v < 1000; ++v) list.push_back({v, (v + 1) % 1000});
+  for (graph::vertex_id v = 0; v < 900; v += 3) list.push_back({1000, v});
+  this->expect_both(this->make(1001, list), {.passes = 1});
+}
+
 // Communities of a disjoint union are those of its parts, and an added isolated vertex is a community.
 TYPED_TEST_P(modules_test, communities_are_within_components) {
   std::mt19937 random(seeded(4));
@@ -312,7 +320,7 @@ TYPED_TEST_P(modules_test, invalid_input_is_refused) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(modules_test, known_graphs, resolution_sets_the_size_of_communities, random_graphs,
-                            rows_of_hubs_are_divided, communities_are_within_components,
+                            rows_of_hubs_are_divided, a_hub_among_short_rows, communities_are_within_components,
                             a_finder_serves_graphs_of_any_size, labels_become_vertices, invalid_input_is_refused);
 
 }  // namespace wyrm::tests

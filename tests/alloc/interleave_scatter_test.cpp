@@ -400,13 +400,14 @@ class pool_under_test {
     EXPECT_NE(whole, nullptr);
   }
 
- private:
   static alloc::scatteralloc<host>& pool() {
     static alloc::scatteralloc<host> one(
         host(1), {.pool_bytes = pool_bytes, .reserve_bytes = pool_bytes, .checked = true, .guards = false},
         {.page_bytes = 512, .region_pages = 4, .super_block_bytes = 8192});
     return one;
   }
+
+ private:
   static answer allocate(int bytes) {
     auto const n = static_cast<std::size_t>(bytes);
     auto* const p = static_cast<std::byte*>(pool().ref().malloc(n));
@@ -504,6 +505,83 @@ TEST(interleave_scatter, a_run_becomes_pages) {
   explore({full, {-33}, {{512}, {64}}, 2, 2}, 2, 120);
   explore({full, {-33}, {{512}, {40000}, {64}}, 2, 3}, 1, 300);
   explore({full, {}, {{-33}, {8192, 512}, {512}}, 0, 3}, 1, 300);
+}
+
+// Two requests, each of which there is room for, after `prepare` has reset the pool and left hints of earlier requests.
+void explore_two(std::function<void()> const& prepare, std::size_t first, std::size_t second) {
+  auto& pool = pool_under_test::pool();
+  std::size_t const bytes[] = {first, second};
+  void* got[2];
+  auto const make = [&] {
+    pool.reset();
+    prepare();
+    std::vector<std::function<void()>> threads;
+    for (std::size_t i = 0; i < 2; ++i)
+      threads.emplace_back([&, i] {
+        got[i] = pool.ref().malloc(bytes[i]);
+        if (got[i] != nullptr) touch(static_cast<std::byte*>(got[i]), bytes[i]);
+      });
+    return threads;
+  };
+  auto const check = [&] {
+    EXPECT_NE(got[0], nullptr);
+    EXPECT_NE(got[1], nullptr);
+    EXPECT_NO_THROW(pool.check());
+    return !testing::Test::HasFailure();
+  };
+  EXPECT_GT(interleavings(2, scaled(60, 20)).explore(make, check), 20u);
+}
+
+std::uintptr_t page_of(void* p) { return reinterpret_cast<std::uintptr_t>(p) / 512; }
+void* malloc_here(std::size_t bytes) { return pool_under_test::pool().ref().malloc(bytes); }
+void free_here(void* p) { pool_under_test::pool().ref().free(p); }
+
+// The page of the last request of 64 bytes has been split anew, and has one spot, for 16 bytes. The pool is full
+// otherwise, but for a spot for 64 bytes on a page for 80.
+TEST(interleave_scatter, a_stale_hint_hides_no_spot) {
+  auto const prepare = [] {
+    ASSERT_NE(malloc_here(6 * 8192), nullptr);
+    for (int k = 0; k < 16; ++k) ASSERT_NE(malloc_here(512), nullptr);  // the first super block
+    void* const other = malloc_here(64);
+    void* const last = malloc_here(64);
+    ASSERT_EQ(page_of(other), page_of(last));
+    ASSERT_NE(page_of(malloc_here(80)), page_of(last));
+    free_here(other);
+    free_here(last);
+    void* at_last = nullptr;
+    for (void* p = malloc_here(512); p != nullptr; p = malloc_here(512))
+      if (page_of(p) == page_of(last)) at_last = p;
+    ASSERT_NE(at_last, nullptr);
+    free_here(at_last);
+    for (int k = 0; k < 31; ++k) ASSERT_EQ(page_of(malloc_here(16)), page_of(last));
+  };
+  explore_two(prepare, 16, 64);
+}
+
+// The same, with many free pages, so that a thread adds to the page of its hint.
+TEST(interleave_scatter, a_hint_is_a_page_with_another_split) {
+  auto const prepare = [] {
+    void* const last = malloc_here(64);
+    free_here(last);
+    while (page_of(malloc_here(16)) != page_of(last)) continue;
+  };
+  explore_two(prepare, 64, 64);
+  explore_two(prepare, 64, 16);
+}
+
+TEST(interleave_scatter, a_hint_is_a_part_of_a_run) {
+  auto const prepare = [] {
+    void* const last = malloc_here(64);
+    free_here(last);
+    pool_under_test::pool().compact();
+    std::vector<std::byte*> others;
+    auto* run = static_cast<std::byte*>(malloc_here(8192));
+    for (; run != nullptr && page_of(run) / 16 != page_of(last) / 16; run = static_cast<std::byte*>(malloc_here(8192)))
+      others.push_back(run);
+    ASSERT_NE(run, nullptr) << "no run has the page";
+    for (std::byte* p : others) free_here(p);
+  };
+  explore_two(prepare, 64, 64);
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ std::vector<std::pair<std::string, std::function<void()>>> operations(cuda_space
       {"fill", [=] { space.fill(p, 1, 8000); }},
       {"run", [=] { exec::for_each(space, 1000, fill_with_index{p}); }},
       {"run_tiles", [=] { exec::for_each_tile<32>(space, 1000, fill_by_tile{p}); }},
+      {"run_blocks", [=] { exec::for_each_block(space, 1000, fill_by_tile{p}); }},
       {"synchronize", [=] { space.synchronize(); }},
       {"wait_for", [=] { space.wait_for(event); }},
       {"reserve",

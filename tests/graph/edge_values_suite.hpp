@@ -184,7 +184,7 @@ TYPED_TEST_P(graph_values, a_vertex_of_most_entries) {
   }
 }
 
-// Batches of two arcs per vertex up to an eighth of the arcs of the graph, in which one tile changes the lists of hubs
+// Batches of two arcs per vertex up to an eighth of the arcs of the graph, in which one block changes the lists of hubs
 // in place: adds, updates and erases in one list.
 TYPED_TEST_P(graph_values, long_lists_in_large_batches) {
   for (graph::options const& o : this->kinds()) {

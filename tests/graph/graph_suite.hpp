@@ -100,7 +100,7 @@ TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_source_groups_at_limits) 
   }
 }
 
-// Batches of two arcs per vertex up to an eighth of the arcs of the graph, in which one tile changes the lists of hubs
+// Batches of two arcs per vertex up to an eighth of the arcs of the graph, in which one block changes the lists of hubs
 // in place. The four hubs have 2,300 to 5,900 neighbours.
 TYPED_TEST_P(dynamic_graph_test, agrees_with_the_model_long_lists_in_large_batches) {
   std::size_t const n = 6000;

@@ -101,6 +101,18 @@ class lockstep_tile {
 };
 static_assert(exec::tile<lockstep_tile<32>>);
 
+/// A block of one tile. It has no collectives.
+class lockstep_block {
+ public:
+  explicit lockstep_block(lockstep_tile<32> const& tile) : tile_(tile) {}
+  static constexpr unsigned size() { return 32; }
+  [[nodiscard]] unsigned rank() const { return tile_.rank(); }
+  void sync() const { tile_.sync(); }
+
+ private:
+  lockstep_tile<32> tile_;
+};
+
 /// Where the tiles of a launch wait for each other.
 class lockstep_barrier {
  public:
@@ -227,7 +239,9 @@ class simt_space : public exec::host_space {
 
   template <class F>
   void run_blocks(std::size_t n, F const& f) const {
-    run_tiles(std::integral_constant<unsigned, 32>{}, n, f);
+    launch(32, n, &f, [](void const* work, lockstep_warp& warp, unsigned rank, std::size_t i) {
+      (*static_cast<F const*>(work))(lockstep_block(lockstep_tile<32>(warp, rank)), i);
+    });
   }
 
   template <unsigned W>
