@@ -278,6 +278,7 @@ __global__ void __launch_bounds__(block_threads, resident_blocks_of<F>())
   }
 }
 
+/// The block of for_each_block().
 class thread_block {
  public:
   __device__ static constexpr unsigned size() { return block_threads; }

@@ -99,14 +99,13 @@ class block_search {
   }
 
   /// Serves lanes that ask from the page where their group, `same`, was served last, without a look at the page;
-  /// collective. `takes`: whether the group does that, because it has such a page, and mostly some of its spots are
-  /// left.
+  /// collective. `takes`: whether the lane asks, and its group has such a page, of which mostly some spots are left.
   template <class Tile>
   WYRM_HD void take_from(Tile const& t, std::uint32_t page, bool takes, spot_request const& r, std::uint32_t same,
                          bool& asks, void*& result) const {
     std::uint32_t const rank = exec::rank_in(t, same);
     page_word before;
-    if (asks && takes && rank == 0) before = pages_.reserve_unseen(page, count(same), r);
+    if (takes && rank == 0) before = pages_.reserve_unseen(page, count(same), r);
     before = page_word(t.shfl(before.bits(), exec::first_lane(same)));
     std::uint32_t const reserved = least(count(same), before.spots() - before.count());
     bool const owns = asks && rank < reserved;

@@ -148,7 +148,7 @@ class scatter_ref {
  private:
   static constexpr std::uint32_t no_block = 0xffffffff;
   static constexpr std::uint32_t reclaimed = 512;  // chunks at a time, 4 MiB, so that pages stay open
-  static constexpr std::uint32_t takers = 4;       // groups of lanes that a page must have spots for to be taken from
+  static constexpr std::uint32_t takers = 4;       // a page has spots for as many groups, if they are taken unseen
   static constexpr int most_changes = 32;          // of the active super block during a request, before it tries all
 
   [[nodiscard]] WYRM_HD scatter_shape const& shape() const { return pages_.shape(); }
