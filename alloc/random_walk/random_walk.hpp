@@ -311,7 +311,7 @@ class random_walk_ref {
 };
 
 namespace detail {
-/// The Layout of span_memory with a pool for each size class. `marks` are the LockMap.
+/// The Layout of span_memory with a pool for each size class. `marks` are not used.
 template <class Used>
 struct pools_by_size {
   using word = typename Used::word;
@@ -325,7 +325,7 @@ struct pools_by_size {
     std::size_t const groups = (chunks + grouped_words::spans - 1) / grouped_words::spans;
     return groups * grouped_words::pages_below(power::page_classes) * grouped_words::spans / bits;
   }
-  static std::size_t marks(std::uint32_t chunks) { return Used::locks ? words(chunks) / bits + 1 : 1; }
+  static std::size_t marks(std::uint32_t) { return 1; }
 };
 }  // namespace detail
 
@@ -375,8 +375,6 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
   void check() const {
     auto const all = base::copy();
     base::check_spans(all);
-    if constexpr (used_type::locks)
-      for (std::uint64_t const locks : all.marks) ensure(locks == 0, name, "a word is locked although no kernel runs");
     std::vector<std::size_t> used;
     for (unsigned c = 0; c < detail::power::page_classes; ++c)
       for (std::uint64_t page = 0; page < std::uint64_t{all.states[c].count} * detail::power::pages_per_chunk(c);
@@ -401,14 +399,12 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
 namespace detail {
 template <class Layout>
 using unlocked_bits = used_bits_ref<std::uint64_t, false, Layout>;
-template <class Layout>
-using locked_bits = used_bits_ref<std::uint64_t, true, Layout>;
 }  // namespace detail
 
 template <class Space>
 using rw = random_walk<Space, used_flags_ref, page_search::per_thread>;
 template <class Space>
-using rw_bm = random_walk<Space, detail::locked_bits, page_search::per_thread>;
+using rw_bm = random_walk<Space, detail::unlocked_bits, page_search::per_thread>;
 template <class Space>
 using corw = random_walk<Space, detail::unlocked_bits, page_search::per_warp>;
 template <class Space>
