@@ -75,22 +75,26 @@ class power_iterator {
         values_(space),
         scratch_(space),
         optimal_(space),
+        optimal_floats_(space),
         state_(space, 1),
         optimum_(space, 1) {}
 
   /// Cost and errors: as the function hits().
   power_run hits(graph::graph_view const& g, power_options const& o) {
     steps both = prepare(g, o, "hits", true);
-    both.out.values = both.in.product = vector(2);
     both.in.norm = power_norm::squares;
     both.in.state = both.out.state = &optimum_.data()->power;
-    unsigned const before = approach(g, o, power_norm::products, 0, [&](double const* from, double* to) {
-      multiply_both(both, from, to, detail::choose_combination{optimum_.data(), true});
+    unsigned const before = approach(g, o, power_norm::products, 0, [&](float const* from, double* to) {
+      detail::choose_combination const then{optimum_.data(), true};
+      if (o.tolerance >= enough_for_floats)
+        multiply_both(both, from, optimal_floats_.data() + n_, to, then);
+      else
+        multiply_both(both, from, vector(2), to, then);
     });
     both.in.norm = power_norm::products;
     both.in.state = both.out.state = state_.data();
     power_run const run = iterate(o, before, [&](unsigned from) {
-      multiply_both(both, vector(from), vector(1 - from), store_norm(1, power_norm::products));
+      multiply_both(both, vector(from), vector(2), vector(1 - from), store_norm(1, power_norm::products));
       return detail::normalised_product{vector(1 - from), vector(from), 1};
     });
     for (double* const values : {vector(result_), vector(2)}) {
@@ -106,13 +110,11 @@ class power_iterator {
     constexpr char const* who = "katz";
     if (!(o.alpha >= 0) || !std::isfinite(o.alpha) || !(o.beta > 0) || !std::isfinite(o.beta))
       refuse(who, "alpha must be finite and not negative, and beta finite and positive");
-    detail::power_step step = prepare(g, o, who, false).in;
+    detail::power_step<> step = prepare(g, o, who, false).in;
     step.factor = o.alpha;
-    start(g, 1, vector(0), vector(2));  // the first term without beta, which is a factor of all terms
+    start(g, 1.0, vector(0), vector(2));  // the first term without beta, which is a factor of all terms
     power_run const run = iterate(o, 0, [&](unsigned from) {
-      step.values = vector(from);
-      step.product = vector(1 - from);
-      multiply(step, store_norm(0, step.norm));
+      multiply(step, vector(from), vector(1 - from), store_norm(0, step.norm));
       return detail::term_of_series{vector(2), vector(1 - from), vector(from)};
     });
     if (last_.diverges != 0 || (!run.converged && last_.grows != 0))
@@ -131,15 +133,13 @@ class power_iterator {
   power_run eigenvector(graph::graph_view const& g, power_options const& o) {
     constexpr double own = 1;
     bool const symmetric = !g.directed();
-    detail::power_step step = prepare(g, o, "eigenvector_centrality", symmetric).in;
+    detail::power_step<> step = prepare(g, o, "eigenvector_centrality", symmetric).in;
     unsigned before = 0;
     if (symmetric) {
       step.norm = power_norm::with_values;
       step.state = &optimum_.data()->power;
-      before = approach(g, o, power_norm::squares, own, [&](double const* from, double* to) {
-        step.values = from;
-        step.product = to;
-        multiply(step, detail::choose_combination{optimum_.data(), false});
+      before = approach(g, o, power_norm::squares, own, [&](float const* from, double* to) {
+        multiply(step, from, to, detail::choose_combination{optimum_.data(), false});
       });
     } else {
       start(g, start_value(g, power_norm::squares), vector(0));
@@ -148,9 +148,7 @@ class power_iterator {
     step.norm = power_norm::squares;
     step.state = state_.data();
     power_run const run = iterate(o, before, [&](unsigned from) {
-      step.values = vector(from);
-      step.product = vector(1 - from);
-      multiply(step, store_norm(0, step.norm));
+      multiply(step, vector(from), vector(1 - from), store_norm(0, step.norm));
       return detail::normalised_product{vector(1 - from), vector(from), 0};
     });
     if (symmetric) {
@@ -168,9 +166,12 @@ class power_iterator {
  private:
   using power_norm = detail::power_norm;
   static constexpr detail::bin_limits limits{32, 256, 1024, 1024};
+  /// A product with A^T is rounded to floats from this tolerance on, before it is multiplied by A. The error of the
+  /// result is some 10^-8.
+  static constexpr double enough_for_floats = 1e-6;
   struct steps {
-    detail::power_step in;   // along in-neighbours
-    detail::power_step out;  // along out-neighbours
+    detail::power_step<> in;   // along in-neighbours
+    detail::power_step<> out;  // along out-neighbours
   };
 
   [[noreturn]] static void refuse(std::string const& who, std::string const& what) {
@@ -201,34 +202,38 @@ class power_iterator {
     std::size_t const of_blocks = 3 * ((n + 31) / 32);
     values_.reserve(3 * n);
     scratch_.reserve(items + parts + of_blocks + totals_size);
-    if (symmetric) optimal_.reserve(4 * n);
+    if (symmetric) {
+      optimal_.reserve(3 * n);
+      optimal_floats_.reserve(2 * n);
+    }
     n_ = n;
     result_ = 0;
     double* const norms = scratch_.data();
     block_sums_ = norms + items + parts;
     totals_ = block_sums_ + of_blocks;
     double const factor = largest > 0 ? std::min(1 / largest, std::numeric_limits<double>::max()) : 0;
-    detail::power_step const step{.bins = in,
-                                  .records = g.in_records(),
-                                  .type = o.weighted ? g.numbers() : graph::number_type::none,
-                                  .factor = factor,
-                                  .own = 0,
-                                  .norm = power_norm::products,
-                                  .values = nullptr,
-                                  .product = nullptr,
-                                  .norms = norms,
-                                  .parts = norms + items,
-                                  .state = state_.data()};
+    detail::power_step<> const step{.bins = in,
+                                    .records = g.in_records(),
+                                    .type = o.weighted ? g.numbers() : graph::number_type::none,
+                                    .factor = factor,
+                                    .own = 0,
+                                    .norm = power_norm::products,
+                                    .values = nullptr,
+                                    .product = nullptr,
+                                    .norms = norms,
+                                    .parts = norms + items,
+                                    .state = state_.data()};
     steps both{step, step};
     both.out.bins = out;
     both.out.records = g.out_records();
     return both;
   }
   /// Begins with a value of all present vertices, which `values` receives, and `copy` if it is not nullptr.
-  void start(graph::graph_view const& g, double value, double* values, double* copy = nullptr) {
-    exec::for_each(space_, n_, detail::start_vector{g, value, values, copy});
+  template <class Real>
+  void start(graph::graph_view const& g, Real value, Real* values, Real* copy = nullptr) {
+    exec::for_each(space_, n_, detail::start_vector<Real>{g, value, values, copy});
     detail::power_state initial{};
-    initial.term = value * static_cast<double>(g.present_vertices());
+    initial.term = static_cast<double>(value) * static_cast<double>(g.present_vertices());
     exec::write(space_, state_.data(), initial);
   }
   /// Scales values to the L2 norm 1.
@@ -238,21 +243,22 @@ class power_iterator {
     exec::for_each(space_, n_, detail::scale_values{squares > 0 ? 1 / std::sqrt(squares) : 0, values});
   }
   [[nodiscard]] detail::store_norm store_norm(unsigned at, power_norm of) const { return {state_.data(), at, of}; }
-  /// Enqueues a product, and a call of after() with its norm.
-  template <class After>
-  void multiply(detail::power_step const& step, After const& after) const {
-    exec::for_each_tile<32>(space_, step.bins.items(), detail::multiply_rows{step});
+  /// Enqueues a product of `from`, and a call of after() with its norm. The other members of `like` are those of the
+  /// step.
+  template <class In, class Out, class After>
+  void multiply(detail::power_step<> const& like, In const* from, Out* to, After const& after) const {
+    detail::power_step<In, Out> const step{like.bins, like.records, like.type,  like.factor, like.own,  like.norm,
+                                           from,      to,           like.norms, like.parts,  like.state};
+    exec::for_each_tile<32>(space_, step.bins.items(), detail::multiply_rows<In, Out>{step});
     std::uint32_t const tiles =
         detail::tile_sums<1>::tiles(step.bins.items(), Space::template tile_size<32>, step.bins.hub_rows);
-    exec::for_each_tile<32>(space_, tiles, detail::finish_product<After>{step, tiles, totals_, after});
+    exec::for_each_tile<32>(space_, tiles, detail::finish_product<In, Out, After>{step, tiles, totals_, after});
   }
-  /// Both products of HITS: to = A A^T from. The norm of the first one is stored.
-  template <class After>
-  void multiply_both(steps& both, double const* from, double* to, After const& after) const {
-    both.in.values = from;
-    both.out.product = to;
-    multiply(both.in, detail::store_norm{both.in.state, 0, both.in.norm});
-    multiply(both.out, after);
+  /// Both products of HITS: between = A^T from, to = A between. The norm of the first one is stored.
+  template <class In, class Between, class After>
+  void multiply_both(steps const& both, In const* from, Between* between, double* to, After const& after) const {
+    multiply(both.in, from, between, detail::store_norm{both.in.state, 0, both.in.norm});
+    multiply(both.out, between, to, after);
   }
   /// Computes the vector of values before the iterations of the power method, for a symmetric matrix M, by the locally
   /// optimal method; returns the number of its iterations. product(from, to): enqueues to = M from, and
@@ -266,17 +272,14 @@ class power_iterator {
       start(g, first, vector(0));
       return 0;
     }
-    detail::optimal_vectors const of{vector(0),
-                                     vector(1),
-                                     optimal_.data(),
-                                     optimal_.data() + n_,
-                                     optimal_.data() + 2 * n_,
-                                     optimal_.data() + 3 * n_};
+    detail::optimal_vectors const of{
+        vector(0), vector(1), optimal_floats_.data(), optimal_.data(), optimal_.data() + n_, optimal_.data() + 2 * n_};
     space_.fill(of.x, 0, 2 * n_ * sizeof(double));
     space_.fill(of.p, 0, 2 * n_ * sizeof(double));
-    start(g, first, of.r);
+    auto const value = static_cast<float>(first);
+    start(g, value, of.r);
     detail::optimal_state state{};
-    state.rr = first * first * static_cast<double>(g.present_vertices());
+    state.rr = static_cast<double>(value) * static_cast<double>(value) * static_cast<double>(g.present_vertices());
     state.least_change = std::numeric_limits<double>::max();
     exec::write(space_, optimum_.data(), state);
     std::uint32_t const tiles = detail::tile_sums<detail::optimal_state::sums>::tiles(n_, 256);
@@ -337,9 +340,10 @@ class power_iterator {
   detail::weight_inspector<Space> inspector_;
   detail::row_bins<Space> in_;
   detail::row_bins<Space> out_;
-  exec::buffer<double, Space> values_;   // three vectors
-  exec::buffer<double, Space> scratch_;  // sums of items, sums of parts of hubs, sums of blocks, totals
-  exec::buffer<double, Space> optimal_;  // four vectors of approach()
+  exec::buffer<double, Space> values_;         // three vectors
+  exec::buffer<double, Space> scratch_;        // sums of items, sums of parts of hubs, sums of blocks, totals
+  exec::buffer<double, Space> optimal_;        // three vectors of approach()
+  exec::buffer<float, Space> optimal_floats_;  // one of approach(), and one of products
   exec::buffer<detail::power_state, Space> state_;
   exec::buffer<detail::optimal_state, Space> optimum_;
   detail::power_state last_{};

@@ -10,6 +10,9 @@
 // method. All vectors are polynomials of M times the first vector, so both methods have the same limit: the part of the
 // first vector in the space of eigenvectors for the greatest eigenvalue.
 //
+// The residual is rounded to floats, which take less time to read at random: the method may try any vector, and of this
+// one it computes the product without further errors. Dot products are those of the residual before it is rounded.
+//
 // An iteration is the product, after which one thread finds the best combination from the dot products, and a pass over
 // the vectors that computes the next ones and their dot products. Sums are added in a fixed order.
 #pragma once
@@ -28,7 +31,7 @@ namespace wyrm::algorithms::detail {
 struct optimal_vectors {
   double* x;
   double* mx;  // M x
-  double* r;
+  float* r;
   double* mr;
   double* p;
   double* mp;
@@ -194,7 +197,9 @@ struct combine_vectors {
  private:
   static constexpr unsigned at_once = 2;  // blocks whose values are loaded before any is stored
   struct values {
-    double x, mx, r, mr, p, mp;
+    double x, mx;
+    float r;
+    double mr, p, mp;
   };
 
   [[nodiscard]] WYRM_HD values load(std::size_t v) const {
@@ -202,7 +207,7 @@ struct combine_vectors {
   }
   WYRM_HD void combine(std::size_t v, values const& of_v, optimal_state const& s,
                        double (&all)[optimal_state::sums]) const {
-    double const p = s.r_share * of_v.r + s.p_share * of_v.p;
+    double const p = s.r_share * static_cast<double>(of_v.r) + s.p_share * of_v.p;
     double const mp = s.r_share * of_v.mr + s.p_share * of_v.mp;
     double const x = s.x_share * of_v.x + p;
     double const mx = s.x_share * of_v.mx + mp;
@@ -211,7 +216,7 @@ struct combine_vectors {
     vectors.mp[v] = mp;
     vectors.x[v] = x;
     vectors.mx[v] = mx;
-    vectors.r[v] = r;
+    vectors.r[v] = static_cast<float>(r);
     all[0] += x * x;
     all[1] += x * p;
     all[2] += p * p;

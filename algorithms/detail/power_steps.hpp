@@ -35,7 +35,9 @@ struct power_state {
 /// What is added up over all vertices.
 enum class power_norm : std::uint8_t { products, squares, with_values };  // product[v] times 1, itself, or values[v]
 
-/// product[v] = factor * (the sum of weight * values[u] over the row of v) + own * values[v]
+/// product[v] = factor * (the sum of weight * values[u] over the row of v) + own * values[v]. In: the type of values,
+/// which are read at random, so that floats take less time. Out: the type of the product.
+template <class In = double, class Out = double>
 struct power_step {
   row_bins_view bins;
   graph::packed_record const* records;
@@ -43,26 +45,27 @@ struct power_step {
   double factor;
   double own;
   power_norm norm;
-  double const* values;
-  double* product;
+  In const* values;
+  Out* product;
   double* norms;  // a sum per item
   double* parts;  // the sums of parts of hubs
   power_state* state;
 
-  struct nothing {};
   /// Stores the product at v; returns what it adds to the norm.
   [[nodiscard]] WYRM_HD double store(graph::vertex_id v, double sum) const {
     double const scale = type == graph::number_type::none ? factor : 1;  // weights are scaled before they are added
-    double const got = scale * sum + (own != 0 ? own * values[v] : 0);
-    product[v] = got;
-    return got * (norm == power_norm::products ? 1 : norm == power_norm::squares ? got : values[v]);
+    double const value = static_cast<double>(values[v]);
+    double const got = scale * sum + (own != 0 ? own * value : 0);
+    product[v] = static_cast<Out>(got);
+    return got * (norm == power_norm::products ? 1 : norm == power_norm::squares ? got : value);
   }
 };
 
 /// One tile per item of the bins.
+template <class In, class Out>
 struct multiply_rows {
   static constexpr unsigned resident_blocks = 4;  // the kernel waits for loads
-  power_step step;
+  power_step<In, Out> step;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
@@ -74,12 +77,13 @@ struct multiply_rows {
   }
 
  private:
+  struct nothing {};
   struct rows {
-    power_step const& step;
+    power_step<In, Out> const& step;
     double norm;
 
-    [[nodiscard]] WYRM_HD power_step::nothing load(graph::vertex_id, graph::vertex_record const&) const { return {}; }
-    WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, power_step::nothing, double sum) {
+    [[nodiscard]] WYRM_HD nothing load(graph::vertex_id, graph::vertex_record const&) const { return {}; }
+    WYRM_HD void set(graph::vertex_id v, graph::vertex_record const&, nothing, double sum) {
       norm += step.store(v, sum);
     }
     WYRM_HD void set_part(std::uint32_t number, graph::vertex_id, double sum) const { step.parts[number] = sum; }
@@ -97,7 +101,8 @@ struct multiply_rows {
         double products[at_once];
         for (unsigned k = 0; k < at_once; ++k) {
           std::uint32_t const at = i + k * lanes;
-          products[k] = at < end ? step.factor * weights.weight(at) * step.values[row.page[at]] : 0;
+          products[k] =
+              at < end ? step.factor * weights.weight(at) * static_cast<double>(step.values[row.page[at]]) : 0;
         }
         all += (products[0] + products[1]) + (products[2] + products[3]);
       }
@@ -115,9 +120,9 @@ struct store_norm {
 };
 
 /// One tile per share of the sums: sets the products of hubs, adds up the norm, and calls after(sum).
-template <class After>
+template <class In, class Out, class After>
 struct finish_product {
-  power_step step;
+  power_step<In, Out> step;
   std::uint32_t tiles;
   double* totals;
   After after;
@@ -233,13 +238,14 @@ struct finish_power_iteration {
 };
 
 /// One thread per vertex.
+template <class Real>
 struct start_vector {
   graph::graph_view g;
-  double value;
-  double* values;
-  double* copy;  // or nullptr
+  Real value;
+  Real* values;
+  Real* copy;  // or nullptr
   WYRM_HD void operator()(std::size_t v) const {
-    double const mine = g.is_present(static_cast<graph::vertex_id>(v)) ? value : 0;
+    Real const mine = g.is_present(static_cast<graph::vertex_id>(v)) ? value : 0;
     values[v] = mine;
     if (copy != nullptr) copy[v] = mine;
   }
