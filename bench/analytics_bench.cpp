@@ -3,18 +3,23 @@
 // ALGORITHM/SPACE/STORAGE/GRAPH/STATE, where STORAGE and STATE are those of algorithms_bench. The time is from the call
 // to the result in memory of the space, with scratch memory kept from call to call. bfs, sssp and betweenness run from
 // 16 (4) random vertices that have neighbours, and the time is the mean over them; sssp has integer weights from 1 to
-// 255. The counter `result` is a figure of the result, for comparison.
+// 255. The counter `result` is a figure of the result, for comparison; `residual` of hits and eigenvector, see
+// residual_of. map_equation is the clustering with that objective, to the labels on the host; its result is the
+// codelength, and the graphs are also those with planted communities.
 //
 // --dump=DIR --graph=NAME writes a graph for other libraries instead: DIR/NAME.offsets (64-bit), .targets (32-bit),
 // .weights (float, one per arc) and .sources (32-bit), without headers.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +27,7 @@
 
 #include "../algorithms/betweenness.hpp"
 #include "../algorithms/bfs.hpp"
+#include "../algorithms/clustering.hpp"
 #include "../algorithms/clustering_coefficients.hpp"
 #include "../algorithms/colouring.hpp"
 #include "../algorithms/components.hpp"
@@ -50,13 +56,49 @@ void write_array(std::filesystem::path const& file, std::vector<T> const& values
 }
 
 void dump(std::string const& folder, std::string const& name) {
-  if (!sources().contains(name)) throw error(error_code::bad_argument, "there is no graph '" + name + "'");
+  if (!sources().contains(name) && !planted().contains(name))
+    throw error(error_code::bad_argument, "there is no graph '" + name + "'");
   graph::csr const& c = rows_of(name);
   std::filesystem::path const base = std::filesystem::path(folder) / name;
   write_array(base.string() + ".offsets", c.offsets);
   write_array(base.string() + ".targets", c.targets);
   write_array(base.string() + ".weights", weights_of(c));
   write_array(base.string() + ".sources", search_sources(c));
+}
+
+/// How far values are from an eigenvector of A (squared: of A A) for a graph without directions with the matrix A:
+/// |A x - t x| / (t |x|), where t = x A x / x x. Other libraries are measured by the same figure.
+double residual_of(graph::csr const& c, std::vector<double> const& x, bool squared) {
+  auto const product = [&](std::vector<double> const& values) {
+    std::vector<double> sums(values.size());
+    for (std::size_t v = 0; v < values.size(); ++v)
+      for (std::uint64_t i = c.offsets[v]; i < c.offsets[v + 1]; ++i) sums[v] += values[c.targets[i]];
+    return sums;
+  };
+  std::vector<double> const ax = squared ? product(product(x)) : product(x);
+  double const xx = std::inner_product(x.begin(), x.end(), x.begin(), 0.0);
+  double const t = std::inner_product(x.begin(), x.end(), ax.begin(), 0.0) / xx;
+  double rest = 0;
+  for (std::size_t v = 0; v < x.size(); ++v) rest += (ax[v] - t * x[v]) * (ax[v] - t * x[v]);
+  return std::sqrt(rest / xx) / t;
+}
+
+/// A run of power iterations.
+template <class Space, bool Squared, class Call>
+struct power_case {
+  Space space;
+  Call call;
+  std::shared_ptr<algorithms::power_iterator<Space>> iterator;
+  double operator()(graph::graph_view const& g) const { return call(*iterator, g); }
+  [[nodiscard]] double residual(graph::csr const& c) const {
+    return residual_of(c, exec::copy_out(space, iterator->values(), c.offsets.size() - 1), Squared);
+  }
+};
+template <bool Squared, class Call>
+auto with_residual(Call const& call) {
+  return [=]<class Space>(Space const& space, graph::csr const&) {
+    return power_case<Space, Squared, Call>{space, call, std::make_shared<algorithms::power_iterator<Space>>(space)};
+  };
 }
 
 /// Registers run(view), which leaves its result in memory of the space, and returns a figure of it.
@@ -72,6 +114,7 @@ void add_case(Space const& space, std::string const& algorithm, std::string cons
     double result = run(g);
     for (auto _ : state) state.SetIterationTime(seconds(space, [&] { result = run(g); }) / calls);
     state.counters["result"] = result;
+    if constexpr (requires { run.residual(rows_of(name)); }) state.counters["residual"] = run.residual(rows_of(name));
   });
 }
 
@@ -100,7 +143,14 @@ auto from_sources(std::size_t count, Figure const& figure) {
 }
 
 template <class Space>
+using default_clusterer = algorithms::clusterer<Space>;
+
+template <class Space>
 void add_cases(Space const& space) {
+  auto const hits =
+      with_residual<true>([](auto& f, auto const& g) { return f.hits(g, {.tolerance = 1e-6}).iterations; });
+  auto const eigenvector =
+      with_residual<false>([](auto& f, auto const& g) { return f.eigenvector(g, {.tolerance = 1e-6}).iterations; });
   for (auto const& [name, make] : sources())
     for (std::string const& storage : graph::any_graph::allocators())
       for (bool const churned : {false, true}) {
@@ -143,8 +193,7 @@ void add_cases(Space const& space) {
         add("lcc", whole<algorithms::clustering_coefficients_counter>(
                        [](auto& f, auto const& g) { return f.run(g).average; }));
         add("truss", whole<algorithms::truss_decomposer>([](auto& f, auto const& g) { return f.run(g); }));
-        add("hits", whole<algorithms::power_iterator>(
-                        [](auto& f, auto const& g) { return f.hits(g, {.tolerance = 1e-6}).iterations; }));
+        add("hits", hits);
         add("katz", [](auto const& on, graph::csr const& c) {
           std::uint64_t most = 0;
           for (std::size_t v = 1; v < c.offsets.size(); ++v) most = std::max(most, c.offsets[v] - c.offsets[v - 1]);
@@ -156,9 +205,7 @@ void add_cases(Space const& space) {
             return f.katz(g, o).iterations;
           })(on, c);
         });
-        add("eigenvector", whole<algorithms::power_iterator>([](auto& f, auto const& g) {
-              return f.eigenvector(g, {.tolerance = 1e-6}).iterations;
-            }));
+        add("eigenvector", eigenvector);
         // The results of these two are copied to the host.
         add("components", [](auto const& on, graph::csr const&) {
           return [=](graph::graph_view const& g) { return static_cast<double>(algorithms::components(on, g).count); };
@@ -170,6 +217,19 @@ void add_cases(Space const& space) {
         });
         add("triangles", whole<algorithms::triangle_counter>([](auto& f, auto const& g) { return f.count(g).total; }));
       }
+  for (auto const& [name, unused] : sources())
+    for (std::string const& storage : graph::any_graph::allocators()) {
+      add_case(space, "hits", storage, name + "-by-degree", false, false, 1, hits);
+      add_case(space, "eigenvector", storage, name + "-by-degree", false, false, 1, eigenvector);
+    }
+  for (auto const* const graphs : {&sources(), &planted()})
+    for (auto const& [name, unused] : *graphs)
+      for (std::string const& storage : graph::any_graph::allocators())
+        add_case(space, "map_equation", storage, name, false, false, 1,
+                 whole<default_clusterer>([](auto& f, auto const& g) {
+                   f.run(g, {.objective = algorithms::clustering_objective::map_equation});
+                   return f.result().codelength;
+                 }));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 //
 //   insert|erase|mixed/SPACE/GRAPH/value:BYTES/in:0|1/from:host|device/edges:N
 //   insert_shared|erase_shared/...      a snapshot has all pages, so those that the batch changes are replaced
+//   give_back_shared/...                an update without changes, which frees the pages that a batch of erasures has
+//                                       replaced, after the end of their snapshot
 //   snapshot/SPACE/vertices:2^N         a snapshot of a graph with 2^N vertices, of which every 16th has an edge
 #include <cstdint>
 #include <map>
@@ -27,7 +29,7 @@ struct sixteen_bytes {
   std::uint64_t high;
 };
 
-enum class update { insert, erase, mixed };
+enum class update { insert, erase, mixed, give_back };
 
 struct value_bench_case {
   std::string graph;
@@ -113,11 +115,17 @@ void run(benchmark::State& state, Space const& space, value_bench_case const& c)
     }
     edges.fill(batch);
     std::optional<graph::snapshot> kept;
-    if (c.shared) kept = g.snapshot();
+    // The update that begins next is not to free the pages of the snapshot before.
+    auto const share = [&] {
+      if (c.shared) kept = g.snapshot();
+      return seconds(space, [&] { g.erase({{0, 0}}); });
+    };
+    (void)share();
     double const inserting = seconds(space, insert);
-    if (c.shared) kept = g.snapshot();
+    (void)share();
     double const erasing = seconds(space, erase);
-    return c.what == update::insert ? inserting : erasing;
+    double const giving_back = share();
+    return c.what == update::insert ? inserting : c.what == update::erase ? erasing : giving_back;
   };
   for (int i = 0; i < 3; ++i) (void)round();  // warm-up: scratch and pool reach their sizes
   for (auto _ : state) state.SetIterationTime(round());
@@ -149,10 +157,13 @@ void add_cases(Space const& space) {
     for (std::size_t const size : {10'000u, 100'000u, 1'000'000u})
       for (bool const in : {false, true})
         for (bool const from_host : {false, true})
-          for (update const what : {update::insert, update::erase, update::mixed}) {
+          for (update const what : {update::insert, update::erase, update::mixed, update::give_back}) {
             value_bench_case const c{graph, what, in, from_host, size};
             auto const name = [&](unsigned bytes) {
-              std::string const kind = what == update::insert ? "insert" : what == update::erase ? "erase" : "mixed";
+              std::string const kind = what == update::insert  ? "insert"
+                                       : what == update::erase ? "erase"
+                                       : what == update::mixed ? "mixed"
+                                                               : "give_back";
               return kind + "/" + space.name + "/" + graph + "/value:" + std::to_string(bytes) +
                      "/in:" + std::to_string(in) + "/from:" + (from_host ? "host" : "device") +
                      "/edges:" + std::to_string(size);
@@ -164,6 +175,7 @@ void add_cases(Space const& space) {
               add(named(0), [=](benchmark::State& s) { run<Space, graph::no_value>(s, space, shared); });
               add(named(4), [=](benchmark::State& s) { run<Space, float>(s, space, shared); });
             }
+            if (what == update::give_back) continue;
             add(name(0), [=](benchmark::State& s) { run<Space, graph::no_value>(s, space, c); });
             add(name(4), [=](benchmark::State& s) { run<Space, float>(s, space, c); });
             add(name(8), [=](benchmark::State& s) { run<Space, double>(s, space, c); });

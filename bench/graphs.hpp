@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The graphs of the benchmarks, generated or loaded once: generated graphs, and those in the folder of the environment
-// variable WYRM_DATA.
+// variable WYRM_DATA; and graphs with planted communities. NAME-by-degree is the graph NAME whose vertices are in the
+// order of falling degree.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "../datasets/communities.hpp"
 #include "../datasets/generators.hpp"
+#include "../graph/ids/vertex_order.hpp"
 #include "../graph/types.hpp"
 #include "../loaders/loaders.hpp"
 
@@ -38,12 +41,33 @@ inline std::map<std::string, source> const& sources() {
   return all;
 }
 
+/// LFR graphs of 100,000 vertices, by mixing.
+inline std::map<std::string, source> const& planted() {
+  static std::map<std::string, source> const all = [] {
+    std::map<std::string, source> m;
+    for (char const* const mixing : {"0.1", "0.3", "0.5"})
+      m[std::string("lfr-") + mixing] = [mixing] {
+        return datasets::lfr({.vertices = 100'000, .mixing = std::stod(mixing)}).list;
+      };
+    return m;
+  }();
+  return all;
+}
+
+inline graph::edge_list make_graph(std::string const& name) {
+  std::string const by_degree = "-by-degree";
+  if (!name.ends_with(by_degree)) return (planted().contains(name) ? planted() : sources()).at(name)();
+  graph::edge_list list = make_graph(name.substr(0, name.size() - by_degree.size()));
+  graph::renumber(list, graph::ordered_vertices(list, graph::vertex_order::by_degree));
+  return list;
+}
+
 // All arcs of the graph; computed once.
 inline graph::edge_list const& arcs_of(std::string const& name) {
   static std::map<std::string, graph::edge_list> made;
   auto [at, is_new] = made.try_emplace(name);
   if (is_new) {
-    at->second = sources().at(name)();
+    at->second = make_graph(name);
     std::vector<graph::edge>& edges = at->second.edges;
     edges.reserve(2 * edges.size());
     for (std::size_t i = 0, n = edges.size(); i < n; ++i) edges.push_back({edges[i].target, edges[i].source});

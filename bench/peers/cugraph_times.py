@@ -3,13 +3,15 @@
 """Times cuGraph (pylibcugraph, one GPU) on graphs that analytics_bench wrote (--dump=DIR), with the same sources and
 weights.
 
-Usage: cugraph_times.py [--repeats N] [--only NAME,...] [--out FILE.json] DIR/GRAPH...
+Usage: cugraph_times.py [--repeats N] [--only NAME,...] [--tolerances T,...] [--out FILE.json] DIR/GRAPH...
 
 A time is that of one call, from one synchronisation of the device to the next, with the result in device memory. BFS,
 SSSP and betweenness run from the 16 sources of the graph, and the time is the mean over them. Both layouts of cuGraph
 are timed, as given and renumbered by degree, which is the default of its Python layer; the faster one counts. One JSON
 record a figure: graph, algorithm, layout, median, least and most milliseconds, and a figure of the result for
-comparison. PEER_SITE names a folder with pylibcugraph, cupy and rmm, if they are not installed.
+comparison: of hits and eigenvector the residual, as analytics_bench computes it. These two run with each of the
+tolerances (1e-6), and are named after them if there are several. PEER_SITE names a folder with pylibcugraph, cupy and
+rmm, if they are not installed.
 """
 import argparse
 import json
@@ -45,7 +47,18 @@ def modularity(g, vertices, labels):
     return float(inside / arcs - cp.sum((degrees / arcs) ** 2))
 
 
-def cases(handle, g):
+def residual(g, vertices, values, squared):
+    """How far values are from an eigenvector of A (squared: of A A): |A x - t x| / (t |x|), t = x A x / x x."""
+    x = cp.empty(g.n, cp.float64)
+    x[vertices] = values
+    product = lambda y: cp.bincount(g.rows, weights=y[g.columns], minlength=g.n)
+    ax = product(product(x)) if squared else product(x)
+    xx = cp.dot(x, x)
+    t = cp.dot(x, ax) / xx
+    return float(cp.linalg.norm(ax - t * x) / (t * cp.sqrt(xx)))
+
+
+def cases(handle, g, tolerances):
     """name -> (weighted, transposed, call(graph), figure(result)); a call that returns a list ran from each source."""
     calls = cugraph_calls.calls_of(handle, g)
     each = [cp.asarray([s], cp.int32) for s in g.sources]
@@ -65,6 +78,10 @@ def cases(handle, g):
     def largest(r):
         return float(cp.max(r[1]))
 
+    def powers(name, figure):
+        of = {t: cugraph_calls.calls_of(handle, g, t)[name] for t in tolerances}
+        return {name if len(of) == 1 else f"{name} {t:g}": (*call, figure) for t, call in of.items()}
+
     return {
         "bfs": (False, False, lambda G: [bfs(G, s) for s in each], lambda r: int(cp.count_nonzero(r[-1][0] < reached))),
         "sssp": (True, False, lambda G: [sssp(G, s) for s in g.sources],
@@ -79,9 +96,9 @@ def cases(handle, g):
         "truss_4": (False, False, lambda G: cg.k_truss_subgraph(handle, G, 4, False), lambda r: len(r[0])),
         "louvain": (*calls["louvain"], of_labels),
         "leiden": (*calls["leiden"], of_labels),
-        "hits": (*calls["hits"], largest),
+        **powers("hits", lambda r: residual(g, r[0], r[1], True)),
         "katz": (*calls["katz"], largest),
-        "eigenvector": (*calls["eigenvector"], largest),
+        **powers("eigenvector", lambda r: residual(g, r[0], r[1], False)),
         "jaccard": (False, False, lambda G: cg.jaccard_coefficients(handle, G, first, second, False, False),
                     lambda r: float(cp.sum(r[2]))),
         "spanning_forest": (*calls["spanning_forest"], lambda r: len(r[0])),
@@ -112,14 +129,16 @@ def main():
     options.add_argument("graphs", nargs="+")
     options.add_argument("--repeats", type=int, default=3)
     options.add_argument("--only", default="")
+    options.add_argument("--tolerances", default="1e-6")
     options.add_argument("--out", default="")
     o = options.parse_args()
+    tolerances = [float(t) for t in o.tolerances.split(",")]
     handle = cugraph_calls.handle_with_pool()
     records = []
     for path in o.graphs:
         g = Dump(path)
-        for name, (weighted, transposed, call, figure) in cases(handle, g).items():
-            if o.only and name not in o.only.split(","):
+        for name, (weighted, transposed, call, figure) in cases(handle, g, tolerances).items():
+            if o.only and name.split()[0] not in o.only.split(","):
                 continue
             for renumber in (False, True):
                 record = {"graph": g.name, "algorithm": name, "layout": "renumbered" if renumber else "as given"}
