@@ -61,7 +61,7 @@ struct centrality_result : power_run {
 };
 
 /// Computes centralities of different graphs, or of one changing graph; values and scratch stay on the device: about 50
-/// bytes per vertex, for directed graphs 70; and 32 more after hits(), or eigenvector() of an undirected graph. A run
+/// bytes per vertex, for directed graphs 70; and 28 more after hits(), or eigenvector() of an undirected graph. A run
 /// that throws leaves no values. Not thread-safe.
 template <class Space>
 class power_iterator {
@@ -75,7 +75,7 @@ class power_iterator {
         values_(space),
         scratch_(space),
         optimal_(space),
-        optimal_floats_(space),
+        residual_(space),
         state_(space, 1),
         optimum_(space, 1) {}
 
@@ -85,16 +85,12 @@ class power_iterator {
     both.in.norm = power_norm::squares;
     both.in.state = both.out.state = &optimum_.data()->power;
     unsigned const before = approach(g, o, power_norm::products, 0, [&](float const* from, double* to) {
-      detail::choose_combination const then{optimum_.data(), true};
-      if (o.tolerance >= enough_for_floats)
-        multiply_both(both, from, optimal_floats_.data() + n_, to, then);
-      else
-        multiply_both(both, from, vector(2), to, then);
+      multiply_both(both, from, to, detail::choose_combination{optimum_.data(), true});
     });
     both.in.norm = power_norm::products;
     both.in.state = both.out.state = state_.data();
     power_run const run = iterate(o, before, [&](unsigned from) {
-      multiply_both(both, vector(from), vector(2), vector(1 - from), store_norm(1, power_norm::products));
+      multiply_both(both, vector(from), vector(1 - from), store_norm(1, power_norm::products));
       return detail::normalised_product{vector(1 - from), vector(from), 1};
     });
     for (double* const values : {vector(result_), vector(2)}) {
@@ -166,9 +162,6 @@ class power_iterator {
  private:
   using power_norm = detail::power_norm;
   static constexpr detail::bin_limits limits{32, 256, 1024, 1024};
-  /// A product with A^T is rounded to floats from this tolerance on, before it is multiplied by A. The error of the
-  /// result is some 10^-8.
-  static constexpr double enough_for_floats = 1e-6;
   struct steps {
     detail::power_step<> in;   // along in-neighbours
     detail::power_step<> out;  // along out-neighbours
@@ -204,7 +197,7 @@ class power_iterator {
     scratch_.reserve(items + parts + of_blocks + totals_size);
     if (symmetric) {
       optimal_.reserve(3 * n);
-      optimal_floats_.reserve(2 * n);
+      residual_.reserve(n);
     }
     n_ = n;
     result_ = 0;
@@ -245,20 +238,20 @@ class power_iterator {
   [[nodiscard]] detail::store_norm store_norm(unsigned at, power_norm of) const { return {state_.data(), at, of}; }
   /// Enqueues a product of `from`, and a call of after() with its norm. The other members of `like` are those of the
   /// step.
-  template <class In, class Out, class After>
-  void multiply(detail::power_step<> const& like, In const* from, Out* to, After const& after) const {
-    detail::power_step<In, Out> const step{like.bins, like.records, like.type,  like.factor, like.own,  like.norm,
-                                           from,      to,           like.norms, like.parts,  like.state};
-    exec::for_each_tile<32>(space_, step.bins.items(), detail::multiply_rows<In, Out>{step});
+  template <class Real, class After>
+  void multiply(detail::power_step<> const& like, Real const* from, double* to, After const& after) const {
+    detail::power_step<Real> const step{like.bins, like.records, like.type,  like.factor, like.own,  like.norm,
+                                        from,      to,           like.norms, like.parts,  like.state};
+    exec::for_each_tile<32>(space_, step.bins.items(), detail::multiply_rows<Real>{step});
     std::uint32_t const tiles =
         detail::tile_sums<1>::tiles(step.bins.items(), Space::template tile_size<32>, step.bins.hub_rows);
-    exec::for_each_tile<32>(space_, tiles, detail::finish_product<In, Out, After>{step, tiles, totals_, after});
+    exec::for_each_tile<32>(space_, tiles, detail::finish_product<Real, After>{step, tiles, totals_, after});
   }
-  /// Both products of HITS: between = A^T from, to = A between. The norm of the first one is stored.
-  template <class In, class Between, class After>
-  void multiply_both(steps const& both, In const* from, Between* between, double* to, After const& after) const {
-    multiply(both.in, from, between, detail::store_norm{both.in.state, 0, both.in.norm});
-    multiply(both.out, between, to, after);
+  /// Both products of HITS: to = A A^T from. The norm of the first one is stored.
+  template <class Real, class After>
+  void multiply_both(steps const& both, Real const* from, double* to, After const& after) const {
+    multiply(both.in, from, vector(2), detail::store_norm{both.in.state, 0, both.in.norm});
+    multiply(both.out, vector(2), to, after);
   }
   /// Computes the vector of values before the iterations of the power method, for a symmetric matrix M, by the locally
   /// optimal method; returns the number of its iterations. product(from, to): enqueues to = M from, and
@@ -273,7 +266,7 @@ class power_iterator {
       return 0;
     }
     detail::optimal_vectors const of{
-        vector(0), vector(1), optimal_floats_.data(), optimal_.data(), optimal_.data() + n_, optimal_.data() + 2 * n_};
+        vector(0), vector(1), residual_.data(), optimal_.data(), optimal_.data() + n_, optimal_.data() + 2 * n_};
     space_.fill(of.x, 0, 2 * n_ * sizeof(double));
     space_.fill(of.p, 0, 2 * n_ * sizeof(double));
     auto const value = static_cast<float>(first);
@@ -340,10 +333,10 @@ class power_iterator {
   detail::weight_inspector<Space> inspector_;
   detail::row_bins<Space> in_;
   detail::row_bins<Space> out_;
-  exec::buffer<double, Space> values_;         // three vectors
-  exec::buffer<double, Space> scratch_;        // sums of items, sums of parts of hubs, sums of blocks, totals
-  exec::buffer<double, Space> optimal_;        // three vectors of approach()
-  exec::buffer<float, Space> optimal_floats_;  // one of approach(), and one of products
+  exec::buffer<double, Space> values_;   // three vectors
+  exec::buffer<double, Space> scratch_;  // sums of items, sums of parts of hubs, sums of blocks, totals
+  exec::buffer<double, Space> optimal_;  // three vectors of approach()
+  exec::buffer<float, Space> residual_;  // of approach()
   exec::buffer<detail::power_state, Space> state_;
   exec::buffer<detail::optimal_state, Space> optimum_;
   detail::power_state last_{};

@@ -54,12 +54,17 @@ inline std::map<std::string, source> const& planted() {
   return all;
 }
 
+/// Throws error(bad_argument) if there is no such graph.
 inline graph::edge_list make_graph(std::string const& name) {
   std::string const by_degree = "-by-degree";
-  if (!name.ends_with(by_degree)) return (planted().contains(name) ? planted() : sources()).at(name)();
-  graph::edge_list list = make_graph(name.substr(0, name.size() - by_degree.size()));
-  graph::renumber(list, graph::ordered_vertices(list, graph::vertex_order::by_degree));
-  return list;
+  if (name.ends_with(by_degree)) {
+    graph::edge_list list = make_graph(name.substr(0, name.size() - by_degree.size()));
+    graph::renumber(list, graph::ordered_vertices(list, graph::vertex_order::by_degree));
+    return list;
+  }
+  for (auto const* const all : {&sources(), &planted()})
+    if (auto const at = all->find(name); at != all->end()) return at->second();
+  throw error(error_code::bad_argument, "there is no graph '" + name + "'");
 }
 
 // All arcs of the graph; computed once.

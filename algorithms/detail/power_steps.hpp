@@ -35,9 +35,9 @@ struct power_state {
 /// What is added up over all vertices.
 enum class power_norm : std::uint8_t { products, squares, with_values };  // product[v] times 1, itself, or values[v]
 
-/// product[v] = factor * (the sum of weight * values[u] over the row of v) + own * values[v]. In: the type of values,
-/// which are read at random, so that floats take less time. Out: the type of the product.
-template <class In = double, class Out = double>
+/// product[v] = factor * (the sum of weight * values[u] over the row of v) + own * values[v]. Real: the type of values,
+/// which are read at random, so that floats take less time.
+template <class Real = double>
 struct power_step {
   row_bins_view bins;
   graph::packed_record const* records;
@@ -45,8 +45,8 @@ struct power_step {
   double factor;
   double own;
   power_norm norm;
-  In const* values;
-  Out* product;
+  Real const* values;
+  double* product;
   double* norms;  // a sum per item
   double* parts;  // the sums of parts of hubs
   power_state* state;
@@ -56,16 +56,16 @@ struct power_step {
     double const scale = type == graph::number_type::none ? factor : 1;  // weights are scaled before they are added
     double const value = static_cast<double>(values[v]);
     double const got = scale * sum + (own != 0 ? own * value : 0);
-    product[v] = static_cast<Out>(got);
+    product[v] = got;
     return got * (norm == power_norm::products ? 1 : norm == power_norm::squares ? got : value);
   }
 };
 
 /// One tile per item of the bins.
-template <class In, class Out>
+template <class Real>
 struct multiply_rows {
   static constexpr unsigned resident_blocks = 4;  // the kernel waits for loads
-  power_step<In, Out> step;
+  power_step<Real> step;
 
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t item) const {
@@ -79,7 +79,7 @@ struct multiply_rows {
  private:
   struct nothing {};
   struct rows {
-    power_step<In, Out> const& step;
+    power_step<Real> const& step;
     double norm;
 
     [[nodiscard]] WYRM_HD nothing load(graph::vertex_id, graph::vertex_record const&) const { return {}; }
@@ -120,9 +120,9 @@ struct store_norm {
 };
 
 /// One tile per share of the sums: sets the products of hubs, adds up the norm, and calls after(sum).
-template <class In, class Out, class After>
+template <class Real, class After>
 struct finish_product {
-  power_step<In, Out> step;
+  power_step<Real> step;
   std::uint32_t tiles;
   double* totals;
   After after;

@@ -311,7 +311,7 @@ class random_walk_ref {
 };
 
 namespace detail {
-/// The Layout of span_memory with a pool for each size class. `marks` are not used.
+/// The Layout of span_memory with a pool for each size class. `marks`, the LockMap of other pools, is never read.
 template <class Used>
 struct pools_by_size {
   using word = typename Used::word;
@@ -398,16 +398,16 @@ class random_walk : public span_memory<Space, detail::pools_by_size<UsedOf<detai
 
 namespace detail {
 template <class Layout>
-using unlocked_bits = used_bits_ref<std::uint64_t, false, Layout>;
+using one_bit_per_page = used_bits_ref<std::uint64_t, false, Layout>;
 }  // namespace detail
 
 template <class Space>
 using rw = random_walk<Space, used_flags_ref, page_search::per_thread>;
 template <class Space>
-using rw_bm = random_walk<Space, detail::unlocked_bits, page_search::per_thread>;
+using rw_bm = random_walk<Space, detail::one_bit_per_page, page_search::per_thread>;
 template <class Space>
-using corw = random_walk<Space, detail::unlocked_bits, page_search::per_warp>;
+using corw = random_walk<Space, detail::one_bit_per_page, page_search::per_warp>;
 template <class Space>
-using crw = random_walk<Space, detail::unlocked_bits, page_search::clustered>;
+using crw = random_walk<Space, detail::one_bit_per_page, page_search::clustered>;
 
 }  // namespace wyrm::alloc

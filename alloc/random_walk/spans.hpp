@@ -327,8 +327,7 @@ class spans_ref {
     return {first, got.count};
   }
 
-  // Claims all pages of a span if they are free, else none; per thread. The pages of a hole are used. It takes no
-  // locks, like sweeps: a word that a search has locked may have all its pages free.
+  // Claims all pages of a span if they are free, else none; per thread. The pages of a hole are used.
   [[nodiscard]] WYRM_HD bool claim_all_pages(std::uint32_t span) const {
     bool free = true;
     for_words(span, [&](std::uint64_t w, word pages) { return free = (used_.read(w) & pages) == pages; });

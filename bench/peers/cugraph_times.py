@@ -48,7 +48,8 @@ def modularity(g, vertices, labels):
 
 
 def residual(g, vertices, values, squared):
-    """How far values are from an eigenvector of A (squared: of A A): |A x - t x| / (t |x|), t = x A x / x x."""
+    """How far values are from an eigenvector of the matrix M of the graph (squared: of M = A A): the residual
+    |M x - t x| / (t |x|), where t = x M x / x x."""
     x = cp.empty(g.n, cp.float64)
     x[vertices] = values
     product = lambda y: cp.bincount(g.rows, weights=y[g.columns], minlength=g.n)
