@@ -34,6 +34,25 @@ struct core_bounds {
     std::uint32_t const degree = g.degree(v);
     return lower < degree ? lower : degree;
   }
+  /// The number of neighbours in a list that support v; collective.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD std::uint32_t supporters(Tile const& t, graph::vertex_id v, graph::neighbour_list among) const {
+    std::uint32_t const own = bound[v];
+    std::uint32_t n = 0;
+    for (std::uint32_t i = t.rank(); i < among.size; i += Tile::size())
+      n += among[i] != v && bound[among[i]] >= own ? 1u : 0u;
+    return exec::sum(t, n);
+  }
+  /// The number of supporters of the vertex of an item, which becomes its count; collective. count_parts has counted
+  /// those of a vertex in several parts.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD std::uint32_t count_supporters(Tile const& t, frontier_item const& item) const {
+    graph::neighbour_list const all = g.neighbours(item.vertex);
+    if (frontier_item::parts(all.size) > 1) return count[item.vertex];
+    std::uint32_t const n = supporters(t, item.vertex, all);
+    if (t.rank() == 0) count[item.vertex] = n;
+    return n;
+  }
 };
 
 /// The ends of an edge that a change erases or inserts whose number of supporters the change concerns: the end with the
@@ -65,19 +84,16 @@ struct list_unsupported {
   }
 };
 
-/// One tile per item, before each step of falls and of rises: counts supporters.
-struct count_supporters {
+/// One tile per item, before each step of falls and of rises: counts the supporters of a vertex in several parts.
+struct count_parts {
   core_bounds b;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     graph::vertex_id const v = item->vertex;
-    std::uint32_t const own = b.bound[v];
-    graph::neighbour_list const part = item->part_of(b.g.neighbours(v));
-    std::uint32_t count = 0;
-    for (std::uint32_t i = t.rank(); i < part.size; i += Tile::size())
-      count += part[i] != v && b.bound[part[i]] >= own ? 1u : 0u;
-    count = exec::sum(t, count);
-    if (t.rank() == 0 && count > 0) exec::atomic_ref<std::uint32_t>(b.count[v]).fetch_add(count, exec::relaxed);
+    graph::neighbour_list const all = b.g.neighbours(v);
+    if (frontier_item::parts(all.size) == 1) return;
+    std::uint32_t const n = b.supporters(t, v, item->part_of(all));
+    if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(b.count[v]).fetch_add(n, exec::relaxed);
   }
 };
 
@@ -105,13 +121,13 @@ struct spread_falls {
   core_bounds b;
   core_change_state* state;
   frontier next;
-  [[nodiscard]] WYRM_HD count_supporters before(frontier const&) const { return {b}; }
+  [[nodiscard]] WYRM_HD count_parts before_parts(frontier const&) const { return {b}; }
   [[nodiscard]] WYRM_HD settle_falls after(frontier const& now) const { return {b, now, state}; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     graph::vertex_id const v = item.vertex;
     std::uint32_t const own = b.bound[v];
-    if (b.count[v] >= own) return;
+    if (b.count_supporters(t, item) >= own) return;
     std::uint32_t const lower = b.lowered(v);
     next.add(t, b.g, v, t.rank() == 0 && item.part == 0 && lower > 0);
     graph::neighbour_list const part = item.part_of(b.g.neighbours(v));
@@ -165,12 +181,12 @@ struct spread_rises {
   core_bounds b;
   frontier all;  // see reached_vertices
   frontier next;
-  [[nodiscard]] WYRM_HD count_supporters before(frontier const&) const { return {b}; }
+  [[nodiscard]] WYRM_HD count_parts before_parts(frontier const&) const { return {b}; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     graph::vertex_id const v = item.vertex;
     std::uint32_t const own = b.bound[v];
-    if (b.count[v] <= own) return;
+    if (b.count_supporters(t, item) <= own) return;
     reached_vertices const reached{b.g, all, next};
     graph::neighbour_list const part = item.part_of(b.g.neighbours(v));
     for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {

@@ -43,6 +43,7 @@ struct frontier {
   std::uint32_t* marks;  // a bit per vertex: whether it is in the list
   frontier_item* items;
   std::uint32_t* size;
+  std::uint32_t* has_parts = nullptr;  // becomes 1 if a vertex is listed in several parts
 
   /// The greatest number of items for this many vertices, with this many neighbours in total.
   [[nodiscard]] static std::size_t capacity(std::size_t vertices, std::uint64_t arcs) {
@@ -73,6 +74,10 @@ struct frontier {
     if (t.rank() == 0) first = exec::atomic_ref<std::uint32_t>(*size).fetch_add(all, exec::relaxed);
     first = t.shfl(first, 0) + below;
     for (std::uint32_t p = 0; p < parts; ++p) items[first + p] = {v, p};
+    note_parts(parts);
+  }
+  WYRM_HD void note_parts(std::uint32_t parts) const {
+    if (parts > 1 && has_parts != nullptr) exec::atomic_ref<std::uint32_t>(*has_parts).store(1, exec::relaxed);
   }
   /// Appends the item of each lane that has one; collective.
   template <class Tile>
@@ -150,6 +155,7 @@ class frontier_end {
       for (std::uint32_t i = 0; i < found_.size; ++i) {
         std::uint32_t const parts = Parts::of(g_, found_.vertices[i]);
         for (std::uint32_t p = 0; p < parts; ++p) *at++ = {found_.vertices[i], p};
+        to_.note_parts(parts);
       }
       found_.size = 0;
     }

@@ -20,12 +20,15 @@
 
 namespace wyrm::algorithms::detail {
 
+inline constexpr unsigned has_parts_offset = 4;  // of frontier::has_parts from frontier::size
+
 template <class Work>
 struct work_of_round {
   Work work;
   std::uint32_t* spare;  // size of the previous frontier; reset, because the next round counts there
   WYRM_HD void start() const {
     *spare = 0;
+    spare[has_parts_offset] = 0;
     if constexpr (requires { work.start(); }) work.start();
   }
   WYRM_HD graph::packed_record const* rows() const requires requires(Work const& w) { w.rows(); }
@@ -47,13 +50,16 @@ struct frontier_turns {
   frontier_item* items[2];
   std::uint32_t* sizes;  // of the current frontier, the next one, and the one to reset, in turn
   [[nodiscard]] WYRM_HD std::uint32_t* size(unsigned turn) const { return sizes + turn % 3; }
-  [[nodiscard]] WYRM_HD frontier at(unsigned turn) const { return {marks[turn % 2], items[turn % 2], size(turn)}; }
+  [[nodiscard]] WYRM_HD frontier at(unsigned turn) const {
+    return {marks[turn % 2], items[turn % 2], size(turn), size(turn) + has_parts_offset};
+  }
 };
 
 /// The work of a round, from that of all rounds: sets the member `next`, and if there are such members, `now`, and the
 /// number of the round by set_number(). If the work has a member before(now) or after(now), the round has three steps:
 /// the object that before() returns, for each item; the work itself; the object that after() returns, with one lane per
-/// item, and nullptr for lanes without an item.
+/// item, and nullptr for lanes without an item. A member before_parts(now) instead of before(now): the object is for
+/// items of vertices in several parts only, and the first step is left out if there are none.
 template <class Work>
 [[nodiscard]] WYRM_HD Work work_on(Work work, std::uint32_t number, frontier const& now, frontier const& next) {
   work.next = next;
@@ -114,6 +120,8 @@ struct small_rounds {
       if (items <= few || items > limit) break;
       Work const of_round = work_on(work, number + r, now, turns.at(turn + r + 1));
       if constexpr (requires { of_round.before(now); }) step<true>(t, team, now, of_round.before(now));
+      if constexpr (requires { of_round.before_parts(now); })
+        if (*now.has_parts != 0) step<true>(t, team, now, of_round.before_parts(now));
       step<true>(t, team, now, work_of_round<Work>{of_round, turns.size(turn + r + 2)});
       if constexpr (requires { of_round.after(now); }) step<false>(t, team, now, of_round.after(now));
       ++r;
@@ -136,7 +144,11 @@ template <class Space, template <class, class> class List = exec::buffer>
 class rounds {
  public:
   explicit rounds(Space const& space, visits how_often = visits::once)
-      : space_(space), how_often_(how_often), marks_(space), items_{list(space), list(space)}, sizes_(space, 4) {}
+      : space_(space),
+        how_often_(how_often),
+        marks_(space),
+        items_{list(space), list(space)},
+        sizes_(space, has_parts_offset + 3) {}
 
   /// Requests the memory for graphs with at most so many vertices and arcs. If all marks are clear, they stay so.
   /// Throws error(out_of_memory).
@@ -180,6 +192,7 @@ class rounds {
       frontier const of = now();
       Work const of_round = work_on(work, number + i, of, next());
       if constexpr (requires { of_round.before(of); }) for_each_item<8>(space_, of, of_round.before(of));
+      if constexpr (requires { of_round.before_parts(of); }) for_each_item<8>(space_, of, of_round.before_parts(of));
       enqueue(of_round);
       if constexpr (requires { of_round.after(of); }) for_each_item<32>(space_, of, of_round.after(of));
     }
@@ -224,6 +237,7 @@ class rounds {
  private:
   using list = List<frontier_item, Space>;
   static constexpr std::size_t place_of_done = 3;  // in sizes_: the number of rounds of the last team
+  static_assert(place_of_done < has_parts_offset);
   // After so many rounds, lists and sizes have the same turn. An unsigned number of all rounds would wrap in the middle
   // of a period, after an hour or two of small rounds.
   static constexpr unsigned turns_of_period = 6;
@@ -240,7 +254,7 @@ class rounds {
   std::size_t words_ = 0;  // of the marks of one frontier
   exec::buffer<std::uint32_t, Space> marks_;
   list items_[2];
-  exec::buffer<std::uint32_t, Space> sizes_;  // see frontier_turns; and place_of_done
+  exec::buffer<std::uint32_t, Space> sizes_;  // see frontier_turns; place_of_done; and frontier::has_parts
   unsigned turn_ = 0;                         // rounds so far, modulo turns_of_period
 };
 
