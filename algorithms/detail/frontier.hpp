@@ -43,7 +43,7 @@ struct frontier {
   std::uint32_t* marks;  // a bit per vertex: whether it is in the list
   frontier_item* items;
   std::uint32_t* size;
-  std::uint32_t* has_parts = nullptr;  // becomes 1 if a vertex is listed in several parts
+  std::uint32_t* has_parts = nullptr;  // if not null: becomes 1 if append() lists a vertex in several parts
 
   /// The greatest number of items for this many vertices, with this many neighbours in total.
   [[nodiscard]] static std::size_t capacity(std::size_t vertices, std::uint64_t arcs) {

@@ -25,7 +25,7 @@ inline constexpr unsigned has_parts_offset = 4;  // of frontier::has_parts from 
 template <class Work>
 struct work_of_round {
   Work work;
-  std::uint32_t* spare;  // size of the previous frontier; reset, because the next round counts there
+  std::uint32_t* spare;  // size of the previous frontier; reset, with has_parts, because the next round counts there
   WYRM_HD void start() const {
     *spare = 0;
     spare[has_parts_offset] = 0;
@@ -58,8 +58,8 @@ struct frontier_turns {
 /// The work of a round, from that of all rounds: sets the member `next`, and if there are such members, `now`, and the
 /// number of the round by set_number(). If the work has a member before(now) or after(now), the round has three steps:
 /// the object that before() returns, for each item; the work itself; the object that after() returns, with one lane per
-/// item, and nullptr for lanes without an item. A member before_parts(now) instead of before(now): the object is for
-/// items of vertices in several parts only, and the first step is left out if there are none.
+/// item, and nullptr for lanes without an item. A member before_parts(now) instead of before(now): the object does
+/// nothing for vertices in one part, and small rounds leave the first step out if all are in one part.
 template <class Work>
 [[nodiscard]] WYRM_HD Work work_on(Work work, std::uint32_t number, frontier const& now, frontier const& next) {
   work.next = next;
