@@ -81,7 +81,7 @@ class power_iterator {
 
   /// Cost and errors: as the function hits().
   power_run hits(graph::graph_view const& g, power_options const& o) {
-    steps both = prepare(g, o, "hits", true);
+    matrices both = prepare(g, o, "hits", true);
     both.in.norm = power_norm::squares;
     both.in.state = both.out.state = &optimum_.data()->power;
     unsigned const before = approach(g, o, power_norm::products, 0, [&](float const* from, double* to) {
@@ -106,11 +106,11 @@ class power_iterator {
     constexpr char const* who = "katz";
     if (!(o.alpha >= 0) || !std::isfinite(o.alpha) || !(o.beta > 0) || !std::isfinite(o.beta))
       refuse(who, "alpha must be finite and not negative, and beta finite and positive");
-    detail::power_step<> step = prepare(g, o, who, false).in;
-    step.factor = o.alpha;
+    detail::power_matrix matrix = prepare(g, o, who, false).in;
+    matrix.factor = o.alpha;
     start(g, 1.0, vector(0), vector(2));  // the first term without beta, which is a factor of all terms
     power_run const run = iterate(o, 0, [&](unsigned from) {
-      multiply(step, vector(from), vector(1 - from), store_norm(0, step.norm));
+      multiply(matrix, vector(from), vector(1 - from), store_norm(0, matrix.norm));
       return detail::term_of_series{vector(2), vector(1 - from), vector(from)};
     });
     if (last_.diverges != 0 || (!run.converged && last_.grows != 0))
@@ -129,22 +129,22 @@ class power_iterator {
   power_run eigenvector(graph::graph_view const& g, power_options const& o) {
     constexpr double own = 1;
     bool const symmetric = !g.directed();
-    detail::power_step<> step = prepare(g, o, "eigenvector_centrality", symmetric).in;
+    detail::power_matrix matrix = prepare(g, o, "eigenvector_centrality", symmetric).in;
     unsigned before = 0;
     if (symmetric) {
-      step.norm = power_norm::with_values;
-      step.state = &optimum_.data()->power;
+      matrix.norm = power_norm::with_values;
+      matrix.state = &optimum_.data()->power;
       before = approach(g, o, power_norm::squares, own, [&](float const* from, double* to) {
-        multiply(step, from, to, detail::choose_combination{optimum_.data(), false});
+        multiply(matrix, from, to, detail::choose_combination{optimum_.data(), false});
       });
     } else {
       start(g, start_value(g, power_norm::squares), vector(0));
     }
-    step.own = own;
-    step.norm = power_norm::squares;
-    step.state = state_.data();
+    matrix.own = own;
+    matrix.norm = power_norm::squares;
+    matrix.state = state_.data();
     power_run const run = iterate(o, before, [&](unsigned from) {
-      multiply(step, vector(from), vector(1 - from), store_norm(0, step.norm));
+      multiply(matrix, vector(from), vector(1 - from), store_norm(0, matrix.norm));
       return detail::normalised_product{vector(1 - from), vector(from), 0};
     });
     if (symmetric) {
@@ -162,9 +162,9 @@ class power_iterator {
  private:
   using power_norm = detail::power_norm;
   static constexpr detail::bin_limits limits{32, 256, 1024, 1024};
-  struct steps {
-    detail::power_step<> in;   // along in-neighbours
-    detail::power_step<> out;  // along out-neighbours
+  struct matrices {
+    detail::power_matrix in;   // along in-neighbours
+    detail::power_matrix out;  // along out-neighbours
   };
 
   [[noreturn]] static void refuse(std::string const& who, std::string const& what) {
@@ -178,9 +178,9 @@ class power_iterator {
   [[nodiscard]] double* vector(unsigned i) const { return values_.data() + i * n_; }
   [[nodiscard]] std::size_t blocks() const { return (n_ + 31) / 32; }
 
-  /// Checks arguments, requests memory, and returns products with the weights, scaled so that the greatest is 1.
+  /// Checks arguments, requests memory, and returns the matrices, whose weights are scaled so that the greatest is 1.
   /// symmetric: whether approach() follows.
-  steps prepare(graph::graph_view const& g, power_options const& o, std::string const& who, bool symmetric) {
+  matrices prepare(graph::graph_view const& g, power_options const& o, std::string const& who, bool symmetric) {
     if (!(o.tolerance > 0) || o.max_iterations == 0)
       refuse(who, "the tolerance and the greatest number of iterations must be positive");
     detail::require_in_neighbours(g, who);
@@ -205,18 +205,16 @@ class power_iterator {
     block_sums_ = norms + items + parts;
     totals_ = block_sums_ + of_blocks;
     double const factor = largest > 0 ? std::min(1 / largest, std::numeric_limits<double>::max()) : 0;
-    detail::power_step<> const step{.bins = in,
-                                    .records = g.in_records(),
-                                    .type = o.weighted ? g.numbers() : graph::number_type::none,
-                                    .factor = factor,
-                                    .own = 0,
-                                    .norm = power_norm::products,
-                                    .values = nullptr,
-                                    .product = nullptr,
-                                    .norms = norms,
-                                    .parts = norms + items,
-                                    .state = state_.data()};
-    steps both{step, step};
+    detail::power_matrix const matrix{.bins = in,
+                                      .records = g.in_records(),
+                                      .type = o.weighted ? g.numbers() : graph::number_type::none,
+                                      .factor = factor,
+                                      .own = 0,
+                                      .norm = power_norm::products,
+                                      .norms = norms,
+                                      .parts = norms + items,
+                                      .state = state_.data()};
+    matrices both{matrix, matrix};
     both.out.bins = out;
     both.out.records = g.out_records();
     return both;
@@ -236,12 +234,10 @@ class power_iterator {
     exec::for_each(space_, n_, detail::scale_values{squares > 0 ? 1 / std::sqrt(squares) : 0, values});
   }
   [[nodiscard]] detail::store_norm store_norm(unsigned at, power_norm of) const { return {state_.data(), at, of}; }
-  /// Enqueues a product of `from`, and a call of after() with its norm. The other members of `like` are those of the
-  /// step.
+  /// Enqueues the product of a matrix and `from`, and a call of after() with its norm.
   template <class Real, class After>
-  void multiply(detail::power_step<> const& like, Real const* from, double* to, After const& after) const {
-    detail::power_step<Real> const step{like.bins, like.records, like.type,  like.factor, like.own,  like.norm,
-                                        from,      to,           like.norms, like.parts,  like.state};
+  void multiply(detail::power_matrix const& by, Real const* from, double* to, After const& after) const {
+    detail::power_step<Real> const step{by, from, to};
     exec::for_each_tile<32>(space_, step.bins.items(), detail::multiply_rows<Real>{step});
     std::uint32_t const tiles =
         detail::tile_sums<1>::tiles(step.bins.items(), Space::template tile_size<32>, step.bins.hub_rows);
@@ -249,7 +245,7 @@ class power_iterator {
   }
   /// Both products of HITS: to = A A^T from. The norm of the first one is stored.
   template <class Real, class After>
-  void multiply_both(steps const& both, Real const* from, double* to, After const& after) const {
+  void multiply_both(matrices const& both, Real const* from, double* to, After const& after) const {
     multiply(both.in, from, vector(2), detail::store_norm{both.in.state, 0, both.in.norm});
     multiply(both.out, vector(2), to, after);
   }

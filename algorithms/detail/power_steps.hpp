@@ -35,21 +35,25 @@ struct power_state {
 /// What is added up over all vertices.
 enum class power_norm : std::uint8_t { products, squares, with_values };  // product[v] times 1, itself, or values[v]
 
-/// product[v] = factor * (the sum of weight * values[u] over the row of v) + own * values[v]. Real: the type of values,
-/// which are read at random, so that floats take less time.
-template <class Real = double>
-struct power_step {
+/// What all products have in common: the matrix, the norm, and scratch.
+struct power_matrix {
   row_bins_view bins;
   graph::packed_record const* records;
   graph::number_type type;  // none: all weights are 1
   double factor;
   double own;
   power_norm norm;
-  Real const* values;
-  double* product;
   double* norms;  // a sum per item
   double* parts;  // the sums of parts of hubs
   power_state* state;
+};
+
+/// product[v] = factor * (the sum of weight * values[u] over the row of v) + own * values[v]. Real: the type of values,
+/// which are read at random, so that floats take less time.
+template <class Real>
+struct power_step : power_matrix {
+  Real const* values;
+  double* product;
 
   /// Stores the product at v; returns what it adds to the norm.
   [[nodiscard]] WYRM_HD double store(graph::vertex_id v, double sum) const {
