@@ -22,14 +22,15 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
-#include <random>
 #include <string>
 
 #include "../algorithms/pagerank.hpp"
 #include "../alloc/registry.hpp"
 #include "../datasets/generators.hpp"
+#include "../datasets/random.hpp"
 #include "../datasets/updates.hpp"
 #include "../exec/bulk.hpp"
+#include "../exec/host_space.hpp"
 #include "../graph/any_graph.hpp"
 #include "defaults.hpp"
 #include "graphs.hpp"
@@ -40,23 +41,27 @@ namespace wyrm::bench {
 namespace {
 
 // An arc as the benchmark of F-Graph draws it: by an R-MAT without permutation, with 2^scale vertices. (Its parameters
-// are .5, .1 and .1, but its random numbers are in [0, 2).)
-graph::edge draw_diagonal(unsigned scale, std::mt19937_64& random) {
+// are .5, .1 and .1, but its random numbers are in [0, 2).) Takes `scale` random numbers.
+graph::edge draw_diagonal(unsigned scale, datasets::random_numbers random) {
   graph::edge e{0, 0};
   for (unsigned level = 0; level < scale; ++level) {
-    double const draw = std::uniform_real_distribution(0., 2.)(random);
-    e.source = e.source * 2 + static_cast<graph::vertex_id>(draw >= .6);  // .25 and .05; .05 and .65
-    e.target = e.target * 2 + static_cast<graph::vertex_id>(draw >= .7 || (draw >= .5 && draw < .6));
+    std::uint32_t const draw = random.below(20);
+    e.source = e.source * 2 + static_cast<graph::vertex_id>(draw >= 6);  // .25 and .05; .05 and .65
+    e.target = e.target * 2 + static_cast<graph::vertex_id>(draw >= 7 || draw == 5);
   }
   return e;
 }
 
 std::vector<graph::edge> batch_of(std::string const& kind, std::size_t vertices, std::size_t size, std::uint64_t seed) {
   if (kind == "diagonal") {
-    std::mt19937_64 random(seed);
     auto const scale = static_cast<unsigned>(std::bit_width(vertices - 1)) - 1;
     std::vector<graph::edge> edges(size);
-    for (graph::edge& e : edges) e = draw_diagonal(scale, random);
+    // On all threads, as F-Graph does: they are awake when the update begins.
+    exec::host_space().run(size, [&](std::size_t i) {
+      datasets::random_numbers random(seed << 40);
+      random.skip(i * scale);
+      edges[i] = draw_diagonal(scale, random);
+    });
     return edges;
   }
   if (kind != "rmat")

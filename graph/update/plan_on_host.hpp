@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "../../exec/atomic.hpp"
 #include "../batch/group.hpp"
@@ -32,7 +33,8 @@ inline constexpr std::uint32_t groups_per_thread = 256;
 inline constexpr std::uint32_t long_on_host = 1u << 14;
 
 /// One CPU thread for groups_per_thread source groups: executes small changes, plans the other groups, lists groups
-/// whose page must be allocated or freed, and sums the changes.
+/// whose page must be allocated or freed, and sums the changes. Pages are replaced many at a time: an atomic operation
+/// of the allocator waits until all earlier writes have reached the cache, and new pages are seldom there.
 template <update_kind Op, class AllocatorRef>
 struct plan_on_host {
   static constexpr std::size_t grain = 4;
@@ -45,10 +47,7 @@ struct plan_on_host {
     if (step.status->is_refused()) return;
     std::uint32_t const groups = step.status->groups(step.which);
     std::uint32_t const first = static_cast<std::uint32_t>(group) * groups_per_thread;
-    std::uint32_t reallocations[groups_per_thread];
-    std::uint32_t n = 0;
-    std::uint32_t waiting = 0;  // groups that are changed in later steps; counted in place of heavy changes
-    update_status::sums sums{};
+    progress of;
     std::uint32_t const end = groups < first + groups_per_thread ? groups : first + groups_per_thread;
     // Prefetches records and pages of later groups, because no other threads hide the latency. (GCC removes calls of a
     // function that only prefetches. Groups of other threads are not prefetched, because these threads may change their
@@ -65,43 +64,70 @@ struct plan_on_host {
         vertex_record const r = step.records[step.batch.groups[next_page].source];
         for (std::uint32_t k = 0; k < r.degree && k < 128; k += 16) __builtin_prefetch(r.page + k, 1);
       }
-      group_plan const plan = change(t, s);
-      reallocations[n] = s;
-      // With a snapshot, erasures are executed by the merge.
-      bool const merges = Op == update_kind::erase && plan.capacity == keep && plan.changed > 0;
-      n += is_capacity(plan.capacity) || plan.replaced != 0 || merges;
-      waiting += is_capacity(plan.capacity) || merges;
-      sums.arcs += plan.changed;
-      sums.edges += plan.edges;
-      sums.distinct += plan.distinct;
+      change(s, of);
+      if (of.moves == moves_at_once) replace_pages(t, of);
     }
+    replace_pages(t, of);
     // The second table has the same edges.
-    if (step.which == 0) step.status->sum_up(t, sums.arcs, sums.edges, sums.distinct);
-    if (n == 0) return;
+    if (step.which == 0) step.status->sum_up(t, of.sums.arcs, of.sums.edges, of.sums.distinct);
+    if (of.listed == 0) return;
     exec::atomic_ref<std::uint64_t> const list(step.status->lists[step.which]);
-    std::uint64_t const at = list.fetch_add(std::uint64_t{n} << 32 | waiting, exec::relaxed) >> 32;
-    for (std::uint32_t k = 0; k < n; ++k) step.lists.reallocations[at + k] = reallocations[k];
+    std::uint64_t const at = list.fetch_add(std::uint64_t{of.listed} << 32 | of.waiting, exec::relaxed) >> 32;
+    for (std::uint32_t k = 0; k < of.listed; ++k) step.lists.reallocations[at + k] = of.reallocations[k];
   }
 
  private:
   static constexpr std::uint32_t ahead = 16;
   static constexpr std::uint32_t at_once = 64;  // arcs that are looked up before the next ones
+  static constexpr std::uint32_t moves_at_once = 64;
 
-  template <class Tile>
-  group_plan change(Tile const& t, std::uint32_t s) const {
+  // A vertex whose page is replaced.
+  struct move {
+    vertex_record from;
+    vertex_id* page;  // the new one
+    std::uint32_t capacity;
+    std::uint32_t group;
+    group_plan plan;
+    bool is_few;                 // then the new list is
+    vertex_id list[few_values];  // here; otherwise its changes are in the batch
+  };
+  // Of a thread.
+  struct progress {
+    std::uint32_t listed = 0;
+    std::uint32_t waiting = 0;  // groups that are changed in later steps; counted in place of heavy changes
+    std::uint32_t moves = 0;
+    update_status::sums sums{};
+    std::uint32_t reallocations[groups_per_thread];
+    move move_of[moves_at_once];
+  };
+
+  void change(std::uint32_t s, progress& of) const {
     source_group const g = step.batch.groups[s];
     vertex_record const r = step.records[g.source];
     bool const waits = Op == update_kind::erase ? !step.newest.none() : is_shared(step.newest, g.source, r.page);
     std::uint32_t const longest = Op == update_kind::insert ? r.degree + g.size : std::max(r.degree, g.size);
-    return waits || longest > few_values ? change_many(t, s, g, r, waits) : change_few(t, s, g, r);
+    if (waits || longest > few_values)
+      change_many(s, g, r, waits, of);
+    else
+      change_few(s, g, r, of);
+  }
+  // Adds a plan that is complete.
+  void add(std::uint32_t s, group_plan const& plan, progress& of) const {
+    // With a snapshot, erasures are executed by the merge.
+    bool const merges = Op == update_kind::erase && plan.capacity == keep && plan.changed > 0;
+    of.reallocations[of.listed] = s;
+    of.listed += is_capacity(plan.capacity) || plan.replaced != 0 || merges;
+    of.waiting += is_capacity(plan.capacity) || merges;
+    of.sums.arcs += plan.changed;
+    of.sums.edges += plan.edges;
+    of.sums.distinct += plan.distinct;
   }
 
   // Changes a list that fits into a register.
-  template <class Tile>
-  group_plan change_few(Tile const& t, std::uint32_t s, source_group const& g, vertex_record const& r) const {
+  void change_few(std::uint32_t s, source_group const& g, vertex_record const& r, progress& of) const {
     vertex_id* const targets = step.batch.targets + g.begin;
-    vertex_id list[few_values];
-    vertex_id* const to = Op == update_kind::insert && r.degree + g.size > r.capacity ? list : r.page;
+    move& m = of.move_of[of.moves];
+    vertex_id* const to = Op == update_kind::insert && r.degree + g.size > r.capacity ? m.list : r.page;
     std::uint32_t const changes = Op == update_kind::insert ? insert_few(r.page, r.degree, targets, g.size, to)
                                                             : erase_few(r.page, r.degree, targets, g.size, to);
     group_plan plan = no_change();
@@ -117,10 +143,13 @@ struct plan_on_host {
       targets[plan.changed++] = target;
     }
     std::uint32_t const degree = degree_after<Op>(r.degree, plan.changed);
-    auto const write = [&](vertex_id* page) {
-      if (page != to) std::copy_n(to, degree, page);
-    };
-    return execute(t, s, g, r, plan, write) ? plan : change_many(t, s, g, r, true);
+    if (!is_replaced(r, degree, plan.changed)) {
+      if (to != r.page) std::copy_n(to, degree, r.page);
+      finish(s, g, {r.page, degree, r.capacity}, plan, of);
+    } else {
+      if (to != m.list) std::copy_n(to, degree, m.list);
+      list_move(s, r, plan, degree, true, of);
+    }
   }
   [[nodiscard]] static bool is_repeated(vertex_id const* targets, std::uint32_t k) {
     bool repeated = false;
@@ -129,9 +158,7 @@ struct plan_on_host {
   }
 
   // Sorts the targets, and finds them in the list. Then changes the list, or plans that.
-  template <class Tile>
-  group_plan change_many(Tile const& t, std::uint32_t s, source_group const& g, vertex_record const& r,
-                         bool waits) const {
+  void change_many(std::uint32_t s, source_group const& g, vertex_record const& r, bool waits, progress& of) const {
     vertex_id* const targets = step.batch.targets + g.begin;
     std::uint32_t* const positions = step.batch.positions + g.begin;
     vertex_id const* const sorted = sort_values(targets, positions, g.size);
@@ -157,48 +184,92 @@ struct plan_on_host {
       below += at[n - 1];
     }
     std::uint32_t const degree = degree_after<Op>(r.degree, plan.changed);
-    auto const write = [&](vertex_id* page) {
-      if constexpr (Op == update_kind::insert)
-        insert_at(page, r.page, r.degree, targets, positions, plan.changed);
-      else
-        erase_at(page, r.page, r.degree, positions, plan.changed);
-    };
-    if (!waits && std::max(r.degree, degree) <= long_on_host && execute(t, s, g, r, plan, write)) return plan;
-    plan.capacity =
-        capacity_to_allocate<Op>(r, plan.changed, is_shared(step.newest, g.source, r.page), step.batch.in_place);
-    record(s, plan);
-    return plan;
+    if (waits || std::max(r.degree, degree) > long_on_host) {
+      wait(s, r, plan, of);
+    } else if (is_replaced(r, degree, plan.changed)) {
+      list_move(s, r, plan, degree, false, of);
+    } else {
+      if (plan.changed > 0) write_many(r.page, g, r, plan);
+      finish(s, g, {r.page, degree, r.capacity}, plan, of);
+    }
+  }
+  void write_many(vertex_id* page, source_group const& g, vertex_record const& r, group_plan const& plan) const {
+    std::uint32_t const* const positions = step.batch.positions + g.begin;
+    if constexpr (Op == update_kind::insert)
+      insert_at(page, r.page, r.degree, step.batch.targets + g.begin, positions, plan.changed);
+    else
+      erase_at(page, r.page, r.degree, positions, plan.changed);
   }
 
-  // Executes the changes of a plan: write(page) writes the new list to a page. Returns false if there is no memory for
-  // an insertion.
-  template <class Tile, class Write>
-  bool execute(Tile const& t, std::uint32_t s, source_group const& g, vertex_record const& r, group_plan& plan,
-               Write const& write) const {
-    std::uint32_t const degree = degree_after<Op>(r.degree, plan.changed);
-    vertex_record now{r.page, degree, r.capacity};
-    // An insertion replaces no page that has room, not even one that is too large: it has changed that page already.
-    if (Op == update_kind::insert ? degree > r.capacity : plan.changed > 0 && !keeps_page(r.capacity, degree)) {
-      std::uint32_t const capacity = capacity_for(degree);
-      vertex_id* const page = capacity > 0 ? allocate(t, s, capacity) : nullptr;
-      if (page != nullptr || capacity == 0) now = {page, degree, capacity};
-      if (degree > now.capacity) return false;
-    }
+  // An insertion replaces no page that has room, not even one that is too large: it has changed that page already.
+  [[nodiscard]] static bool is_replaced(vertex_record const& r, std::uint32_t degree, std::uint32_t changed) {
+    return Op == update_kind::insert ? degree > r.capacity : changed > 0 && !keeps_page(r.capacity, degree);
+  }
+  // Leaves the change to later steps.
+  void wait(std::uint32_t s, vertex_record const& r, group_plan& plan, progress& of) const {
+    bool const shared = is_shared(step.newest, step.batch.groups[s].source, r.page);
+    plan.capacity = capacity_to_allocate<Op>(r, plan.changed, shared, step.batch.in_place);
+    record(s, plan);
+    add(s, plan, of);
+  }
+  // After the list was written to the page of `now`.
+  void finish(std::uint32_t s, source_group const& g, vertex_record const& now, group_plan& plan, progress& of) const {
     if (plan.changed > 0) {
-      if (degree > 0) write(now.page);
       step.records[g.source] = now;
       plan.capacity = done;
     }
-    if (now.page != r.page) {
-      if constexpr (Op == update_kind::insert) {
-        plan.page = r.page;
-        plan.replaced = r.capacity + 1;
-      } else {
-        allocator.deallocate(t, r.page);
-      }
-    }
     if constexpr (Op == update_kind::insert) record(s, plan);  // for undo_changes
-    return true;
+    add(s, plan, of);
+  }
+  void list_move(std::uint32_t s, vertex_record const& r, group_plan const& plan, std::uint32_t degree, bool is_few,
+                 progress& of) const {
+    move& m = of.move_of[of.moves++];
+    m.from = r;
+    m.capacity = capacity_for(degree);
+    m.group = s;
+    m.plan = plan;
+    m.is_few = is_few;
+  }
+
+  template <class Tile>
+  void replace_pages(Tile const& t, progress& of) const {
+    std::uint32_t const moves = std::exchange(of.moves, 0);
+    for (std::uint32_t k = 0; k < moves; ++k) {
+      move& m = of.move_of[k];
+      m.page = m.capacity > 0 ? allocate(t, m.group, m.capacity) : nullptr;
+      for (std::uint32_t i = 0; m.page != nullptr && i < m.capacity && i < 128; i += 16)
+        __builtin_prefetch(m.page + i, 1);
+    }
+    for (std::uint32_t k = 0; k < moves; ++k) replace_page(of.move_of[k], of);
+    if constexpr (Op == update_kind::erase)
+      for (std::uint32_t k = 0; k < moves; ++k) allocator.deallocate(t, of.move_of[k].page);
+  }
+  // Afterwards m.page is the old page if an erasure has replaced it.
+  void replace_page(move& m, progress& of) const {
+    source_group const g = step.batch.groups[m.group];
+    vertex_record const r = m.from;
+    bool const has_failed = m.page == nullptr && m.capacity > 0;
+    if (Op == update_kind::insert && has_failed) {
+      if (m.is_few)
+        change_many(m.group, g, r, true, of);
+      else
+        wait(m.group, r, m.plan, of);
+      return;
+    }
+    std::uint32_t const degree = degree_after<Op>(r.degree, m.plan.changed);
+    vertex_record const now = has_failed ? vertex_record{r.page, degree, r.capacity}  // the old page has room
+                                         : vertex_record{m.page, degree, m.capacity};
+    if (m.is_few)
+      std::copy_n(m.list, degree, now.page);
+    else if (degree > 0)
+      write_many(now.page, g, r, m.plan);
+    if constexpr (Op == update_kind::insert) {
+      m.plan.page = r.page;
+      m.plan.replaced = r.capacity + 1;
+    } else {
+      m.page = has_failed ? nullptr : r.page;
+    }
+    finish(m.group, g, now, m.plan, of);
   }
   // The members that later steps read.
   void record(std::uint32_t s, group_plan const& plan) const {

@@ -316,10 +316,13 @@ WYRM_AVX512 void wide_find_lower_bounds(vertex_id const* list, std::uint32_t n, 
   }
 }
 
-// Moves n values up, by at least 0, or to a list that does not overlap.
+// Moves n values up, by at least 0, or to a list that does not overlap. The first values are loaded before anything is
+// stored: a load that overlaps an earlier store, even in lanes that are masked, waits for that store.
 WYRM_AVX512 void wide_move_up(vertex_id* to, vertex_id const* from, std::uint32_t n) {
+  __mmask16 const first = first_lanes(n == 0 ? 0 : (n - 1) % lanes + 1);
+  __m512i const values = load(from, first);
   for (; n > lanes; n -= lanes) _mm512_storeu_si512(to + n - lanes, _mm512_loadu_si512(from + n - lanes));
-  _mm512_mask_storeu_epi32(to, first_lanes(n), load(from, first_lanes(n)));
+  _mm512_mask_storeu_epi32(to, first, values);
 }
 // The same down.
 WYRM_AVX512 void wide_move_down(vertex_id* to, vertex_id const* from, std::uint32_t n) {
