@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "../exec/memory.hpp"
+#include "batch/columns.hpp"
 #include "batch/refuse.hpp"
 #include "types.hpp"
 #include "update_report.hpp"
@@ -72,11 +73,19 @@ class update_queue {
   /// batches are numbered 0, 1, 2, ... in the order in which they are appended, which is also the order in which they
   /// are applied. A batch becomes part of one update. Copies the arrays; waits while the queue is full. Throws
   /// error(bad_argument), and appends nothing, if the batch is larger than the queue, if the arrays differ in length,
-  /// or if the queue is closed, also while this call waits. Ids are checked when the batch is applied.
+  /// if a column has an id that no vertex can have (negative, or at least 2^32 - 1), or if the queue is closed, also
+  /// while this call waits. Whether ids are vertices of the graph is checked when the batch is applied.
   std::uint64_t push(std::span<edge const> edges, std::span<operation const> operations) requires(!has_values) {
     return *append(edges, {}, operations, true);
   }
+  std::uint64_t push(edge_columns const& edges, std::span<operation const> operations) requires(!has_values) {
+    return *append(edges, {}, operations, true);
+  }
   std::uint64_t push(std::span<edge const> edges, std::span<operation const> operations,
+                     std::span<Value const> values) requires has_values {
+    return *append(edges, values, operations, true);
+  }
+  std::uint64_t push(edge_columns const& edges, std::span<operation const> operations,
                      std::span<Value const> values) requires has_values {
     return *append(edges, values, operations, true);
   }
@@ -89,7 +98,15 @@ class update_queue {
                                         std::span<operation const> operations) requires(!has_values) {
     return append(edges, {}, operations, false);
   }
+  std::optional<std::uint64_t> try_push(edge_columns const& edges,
+                                        std::span<operation const> operations) requires(!has_values) {
+    return append(edges, {}, operations, false);
+  }
   std::optional<std::uint64_t> try_push(std::span<edge const> edges, std::span<operation const> operations,
+                                        std::span<Value const> values) requires has_values {
+    return append(edges, values, operations, false);
+  }
+  std::optional<std::uint64_t> try_push(edge_columns const& edges, std::span<operation const> operations,
                                         std::span<Value const> values) requires has_values {
     return append(edges, values, operations, false);
   }
@@ -218,12 +235,15 @@ class update_queue {
     side& s = filling();
     return s.batches.size() < most_ && entries <= most_ - s.begin_of(s.batches.size());
   }
-  // Edge: edge, or valued_edge<Value>, whose values are in the edges.
-  template <class Edge>
-  std::optional<std::uint64_t> append(std::span<Edge const> edges, std::span<Value const> values,
+  // Entries: edge_columns, or a std::span of edge or of valued_edge<Value>, which have the values.
+  template <class Entries>
+  std::optional<std::uint64_t> append(Entries const& edges, std::span<Value const> values,
                                       std::span<operation const> operations, bool waits) {
-    constexpr bool needs_values = has_values && std::is_same_v<Edge, edge>;
+    constexpr bool are_columns = std::is_same_v<Entries, edge_columns>;
+    constexpr bool have_values = std::is_same_v<Entries, std::span<valued_edge<Value> const>>;
+    constexpr bool needs_values = has_values && !have_values;
     check(edges.size(), operations.size(), needs_values ? values.size() : edges.size());
+    if constexpr (are_columns) check_ids(edges.ids());
     std::unique_lock lock(mutex_);
     if (waits) {
       std::uint64_t const turn = last_turn_++;
@@ -240,7 +260,12 @@ class update_queue {
     std::uint64_t const number = next_number_++;
     ++s.copies;
     lock.unlock();
-    if constexpr (std::is_same_v<Edge, edge>)
+    if constexpr (are_columns)
+      detail::with_id_type(edges.ids().type, [&]<class Id>(Id) {
+        auto const convert = converter<Id>(edges.ids(), s.edges + begin);
+        for (std::size_t i = 0; i < edges.size(); ++i) convert(i);
+      });
+    else if constexpr (!have_values)
       std::copy(edges.begin(), edges.end(), s.edges + begin);
     else
       for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -264,6 +289,23 @@ class update_queue {
       throw error(error_code::bad_argument, "a batch of " + std::to_string(edges) +
                                                 " edges is larger than the queue, which has room for " +
                                                 std::to_string(most_) + "; split it, or make the queue larger");
+  }
+
+  template <class Id>
+  static detail::columns_to_edges<Id> converter(detail::id_columns const& from, edge* to) {
+    return {static_cast<Id const*>(from.sources), static_cast<Id const*>(from.targets), to};
+  }
+  static void check_ids(detail::id_columns const& ids) {
+    detail::with_id_type(ids.type, [&]<class Id>(Id) {
+      edge e;
+      auto const convert = converter<Id>(ids, &e);
+      for (std::size_t i = 0; i < ids.size; ++i)
+        if (convert.vertex(convert.sources[i]) == no_vertex || convert.vertex(convert.targets[i]) == no_vertex)
+          throw error(error_code::bad_argument,
+                      "edge " + std::to_string(i) + " is (" + detail::id_text(convert.sources[i]) + ", " +
+                          detail::id_text(convert.targets[i]) + "): ids must be at least 0 and less than " +
+                          std::to_string(no_vertex) + "; nothing was appended");
+    });
   }
 
   // Makes the side that producers fill the one that is taken, which was empty.

@@ -120,10 +120,9 @@ struct columns_to_edges {
 
   WYRM_HD void operator()(std::size_t i) const { edges[i] = {vertex(sources[i]), vertex(targets[i])}; }
   static WYRM_HD vertex_id vertex(Id id) {
-    if constexpr (std::is_same_v<Id, std::int32_t>)
-      return id < 0 ? no_vertex : static_cast<vertex_id>(id);
-    else
-      return id < no_vertex ? static_cast<vertex_id>(id) : no_vertex;
+    if constexpr (std::is_signed_v<Id>)
+      if (id < 0) return no_vertex;
+    return static_cast<std::make_unsigned_t<Id>>(id) < no_vertex ? static_cast<vertex_id>(id) : no_vertex;
   }
 };
 

@@ -75,27 +75,50 @@ class update_queues : public testing::Test {
     }
     return b;
   }
-  /// The edges with their values; batches of odd sizes are pushed in this form.
   static auto valued(batch const& b) {
     std::vector<graph::valued_edge<value>> all;
     for (std::size_t i = 0; i < b.edges.size(); ++i) all.push_back({b.edges[i].source, b.edges[i].target, b.values[i]});
     return all;
   }
+  /// Calls f(arguments of push()). Batches of different sizes are pushed in different forms.
+  template <class F>
+  static auto with_form(batch const& b, F const& f) {
+    std::size_t const n = b.edges.size();
+    bool const are_whole = b.operations.size() == n && b.values.size() == n;
+    auto const pushed = [&](auto const& edges) {
+      if constexpr (has_values)
+        return f(edges, b.operations, b.values);
+      else
+        return f(edges, b.operations);
+    };
+    if (are_whole && n % 3 == 1) return with_columns(b, pushed);
+    if constexpr (has_values)
+      if (are_whole && n % 3 == 2) return f(std::span<graph::valued_edge<value> const>(valued(b)), b.operations);
+    return pushed(std::span<graph::edge const>(b.edges));
+  }
+  template <class F>
+  static auto with_columns(batch const& b, F const& f) {
+    auto const columns = [&]<class Id>(Id) {
+      std::vector<Id> sources;
+      std::vector<Id> targets;
+      for (graph::edge const e : b.edges) {
+        sources.push_back(static_cast<Id>(e.source));
+        targets.push_back(static_cast<Id>(e.target));
+      }
+      return f(graph::edge_columns(sources, targets));
+    };
+    switch (b.edges.size() / 3 % 4) {
+      case 0: return columns(std::uint32_t{});
+      case 1: return columns(std::int32_t{});
+      case 2: return columns(std::uint64_t{});
+      default: return columns(std::int64_t{});
+    }
+  }
   static std::uint64_t push(queue& q, batch const& b) {
-    if constexpr (has_values) {
-      if (b.edges.size() % 2 == 1 && b.values.size() == b.edges.size())
-        return q.push(std::span<graph::valued_edge<value> const>(valued(b)), b.operations);
-      return q.push(b.edges, b.operations, b.values);
-    } else
-      return q.push(b.edges, b.operations);
+    return with_form(b, [&](auto const&... arrays) { return q.push(arrays...); });
   }
   static std::optional<std::uint64_t> try_push(queue& q, batch const& b) {
-    if constexpr (has_values) {
-      if (b.edges.size() % 2 == 1 && b.values.size() == b.edges.size())
-        return q.try_push(std::span<graph::valued_edge<value> const>(valued(b)), b.operations);
-      return q.try_push(b.edges, b.operations, b.values);
-    } else
-      return q.try_push(b.edges, b.operations);
+    return with_form(b, [&](auto const&... arrays) { return q.try_push(arrays...); });
   }
   template <class F>
   static std::string failure(error_code code, F const& f) {
@@ -163,6 +186,36 @@ TYPED_TEST_P(update_queues, a_full_queue_takes_no_batch) {
   EXPECT_NE(this->refusal([&] { this->push(q, wrong); }).find("2 edges"), std::string::npos);
   EXPECT_NE(this->refusal([&] { this->try_push(q, wrong); }), "");
   EXPECT_EQ(q.apply_to(g).requested, 0u) << "a refused batch is not in the queue";
+}
+
+TYPED_TEST_P(update_queues, columns_have_ids_that_vertices_can_have) {
+  auto g = this->make(10);
+  graph::update_queue q(g, 10);
+  std::vector<graph::operation> const operations(3, graph::operation::insert);
+  std::vector<typename TestFixture::value> const values(3);
+  auto const push = [&](auto const& sources, auto const& targets) {
+    graph::edge_columns const edges(sources, targets);
+    if constexpr (TestFixture::has_values)
+      return q.push(edges, operations, values);
+    else
+      return q.push(edges, operations);
+  };
+  using wide = std::vector<std::int64_t>;
+  EXPECT_NE(this->refusal([&] { push(wide{0, 1, 2}, wide{1, 2, -3}); }).find("edge 2 is (2, -3)"), std::string::npos);
+  EXPECT_NE(this->refusal([&] {
+                  push(wide{0, std::int64_t{1} << 32, 2}, wide{1, 2, 3});
+                })
+                .find("(4294967296, 2)"),
+            std::string::npos);
+  EXPECT_NE(this->refusal([&] { push(std::vector<int>{-1, 1, 2}, std::vector<int>{1, 2, 3}); }), "");
+  EXPECT_NE(this->refusal([&] {
+    push(std::vector<unsigned>{0, 1, graph::no_vertex}, std::vector<unsigned>{1, 2, 3});
+  }),
+            "");
+  EXPECT_EQ(push(wide{0, 1, 2}, wide{1, 2, 3}), 0u) << "a refused batch has no number";
+  EXPECT_EQ(q.apply_to(g).inserted, 3u);
+  push(wide{0, 1, 2}, wide{2, 3, 10});
+  EXPECT_NE(this->refusal([&] { q.apply_to(g); }).find("edge 2 of batch 1"), std::string::npos);
 }
 
 // A producer that waits is not overtaken, also by a batch for which there is room.
@@ -327,7 +380,8 @@ TYPED_TEST_P(update_queues, many_producers_equal_the_model) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(update_queues, all_batches_that_have_arrived_are_one_update, a_full_queue_takes_no_batch,
+REGISTER_TYPED_TEST_SUITE_P(update_queues, columns_have_ids_that_vertices_can_have,
+                            all_batches_that_have_arrived_are_one_update, a_full_queue_takes_no_batch,
                             producers_wait_in_a_line, a_closed_queue_is_emptied,
                             a_refused_batch_is_named_and_can_be_dropped, batches_survive_a_lack_of_memory,
                             many_producers_equal_the_model);
