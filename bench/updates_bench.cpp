@@ -56,7 +56,7 @@ std::vector<graph::edge> batch_of(std::string const& kind, std::size_t vertices,
   if (kind == "diagonal") {
     auto const scale = static_cast<unsigned>(std::bit_width(vertices - 1)) - 1;
     std::vector<graph::edge> edges(size);
-    // On all threads, as F-Graph does: they are awake when the update begins.
+    // On all threads, as F-Graph does, so that few of them sleep when the update begins.
     exec::host_space().run(size, [&](std::size_t i) {
       datasets::random_numbers random(seed << 40);
       random.skip(i * scale);

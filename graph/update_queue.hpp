@@ -262,7 +262,8 @@ class update_queue {
     lock.unlock();
     if constexpr (are_columns)
       detail::with_id_type(edges.ids().type, [&]<class Id>(Id) {
-        auto const convert = converter<Id>(edges.ids(), s.edges + begin);
+        detail::columns_to_edges<Id> const convert{static_cast<Id const*>(edges.ids().sources),
+                                                   static_cast<Id const*>(edges.ids().targets), s.edges + begin};
         for (std::size_t i = 0; i < edges.size(); ++i) convert(i);
       });
     else if constexpr (!have_values)
@@ -291,20 +292,17 @@ class update_queue {
                                                 std::to_string(most_) + "; split it, or make the queue larger");
   }
 
-  template <class Id>
-  static detail::columns_to_edges<Id> converter(detail::id_columns const& from, edge* to) {
-    return {static_cast<Id const*>(from.sources), static_cast<Id const*>(from.targets), to};
-  }
   static void check_ids(detail::id_columns const& ids) {
     detail::with_id_type(ids.type, [&]<class Id>(Id) {
-      edge e;
-      auto const convert = converter<Id>(ids, &e);
+      auto const* const sources = static_cast<Id const*>(ids.sources);
+      auto const* const targets = static_cast<Id const*>(ids.targets);
+      auto const is_vertex = [](Id id) { return detail::columns_to_edges<Id>::vertex(id) != no_vertex; };
       for (std::size_t i = 0; i < ids.size; ++i)
-        if (convert.vertex(convert.sources[i]) == no_vertex || convert.vertex(convert.targets[i]) == no_vertex)
-          throw error(error_code::bad_argument,
-                      "edge " + std::to_string(i) + " is (" + detail::id_text(convert.sources[i]) + ", " +
-                          detail::id_text(convert.targets[i]) + "): ids must be at least 0 and less than " +
-                          std::to_string(no_vertex) + "; nothing was appended");
+        if (!is_vertex(sources[i]) || !is_vertex(targets[i]))
+          throw error(error_code::bad_argument, "edge " + std::to_string(i) + " is (" + detail::id_text(sources[i]) +
+                                                    ", " + detail::id_text(targets[i]) +
+                                                    "): ids must be at least 0 and less than " +
+                                                    std::to_string(no_vertex) + "; nothing was appended");
     });
   }
 

@@ -5,7 +5,7 @@
 //  - Insertions are undone if an allocation for another vertex fails, so a page that an insertion replaces is freed
 //    only after the batch.
 //  - Erasures need no memory, because a vertex can stay in a page that is too large, so a page that an erasure replaces
-//    is freed immediately.
+//    is freed in this step, after its list has been copied.
 //  - A page that a snapshot references is never changed here. Erasures need memory to replace such pages, so no erasure
 //    is executed here while there is a snapshot.
 #pragma once
@@ -84,7 +84,7 @@ struct plan_on_host {
   // A vertex whose page is replaced.
   struct move {
     vertex_record from;
-    vertex_id* page;  // the new one
+    vertex_id* page;  // the new one; after replace_page() the one to free
     std::uint32_t capacity;
     std::uint32_t group;
     group_plan plan;
@@ -144,7 +144,7 @@ struct plan_on_host {
     }
     std::uint32_t const degree = degree_after<Op>(r.degree, plan.changed);
     if (!is_replaced(r, degree, plan.changed)) {
-      if (to != r.page) std::copy_n(to, degree, r.page);
+      if (to != r.page && plan.changed > 0) std::copy_n(to, degree, r.page);
       finish(s, g, {r.page, degree, r.capacity}, plan, of);
     } else {
       if (to != m.list) std::copy_n(to, degree, m.list);
@@ -244,7 +244,7 @@ struct plan_on_host {
     if constexpr (Op == update_kind::erase)
       for (std::uint32_t k = 0; k < moves; ++k) allocator.deallocate(t, of.move_of[k].page);
   }
-  // Afterwards m.page is the old page if an erasure has replaced it.
+  // Afterwards m.page is the page to free: the old one, if an erasure has replaced it.
   void replace_page(move& m, progress& of) const {
     source_group const g = step.batch.groups[m.group];
     vertex_record const r = m.from;

@@ -207,7 +207,11 @@ TYPED_TEST_P(update_queues, columns_have_ids_that_vertices_can_have) {
                 })
                 .find("(4294967296, 2)"),
             std::string::npos);
-  EXPECT_NE(this->refusal([&] { push(std::vector<int>{-1, 1, 2}, std::vector<int>{1, 2, 3}); }), "");
+  EXPECT_NE(this->refusal([&] {
+                  push(std::vector<int>{0, 1, 2}, std::vector<int>{1, -2, 3});
+                })
+                .find("edge 1 is (1, -2)"),
+            std::string::npos);
   EXPECT_NE(this->refusal([&] {
     push(std::vector<unsigned>{0, 1, graph::no_vertex}, std::vector<unsigned>{1, 2, 3});
   }),
