@@ -231,13 +231,18 @@ concept small_ref = sizeof(R) <= 64 && allocator_ref<R>;
   return align <= alignment ? p : p + ((~reinterpret_cast<std::uintptr_t>(p) + 1) & (align - 1));
 }
 
+// Without collectives, and in a function of its own, so that it needs few registers.
+template <class Ref>
+[[nodiscard]] WYRM_NOINLINE WYRM_HD void* malloc_alone(Ref const& ref, std::size_t bytes, std::size_t align) {
+  return ref.allocate(exec::scalar_tile{}, bytes, align);
+}
 /// The implementation of malloc and free of a ref: the lanes that call them at the same time, for the same pool, are
 /// served as one tile. `pool`: any address that identifies it.
 template <class Ref>
 [[nodiscard]] WYRM_HD void* malloc_together(Ref const& ref, void const* pool, std::size_t bytes,
                                             std::size_t align = alignment) {
   exec::converged_tile const t = exec::converged_tile::gather(pool);
-  NV_IF_TARGET(NV_IS_HOST, (if (t.is_alone()) return ref.allocate(exec::scalar_tile{}, bytes, align);))
+  if (t.size() == 1) return malloc_alone(ref, bytes, align);
   void* const p = ref.allocate(t, bytes, align);
   t.sync();  // one lane may have acquired the memory for another
   return p;

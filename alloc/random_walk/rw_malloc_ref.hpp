@@ -282,7 +282,8 @@ class rw_malloc_ref : detail::unit_runs {
   }
 
   // Claims units from the front of the longest run of a range, for the lanes whose requests fit it, lowest lanes first,
-  // until it is full; collective. A tile of one lane takes the first run that fits.
+  // until it is full; collective. A tile of one lane takes the first run that fits; for a large request the first one
+  // that begins with a word, which is in the fewest words, if there is one.
   template <class Tile>
   [[nodiscard]] WYRM_HD probe_result probe(Tile const& t, range const& all_words, std::uint32_t n, std::uint32_t units,
                                            bool& asks, void*& result) const {
@@ -290,7 +291,13 @@ class rw_malloc_ref : detail::unit_runs {
     std::uint32_t const mine = t.rank() * words;                              // the lane's first word
     std::uint64_t const first = all_words.first;
     std::uint64_t const end = std::uint64_t{n} * (detail::units_per_chunk / 64);
-    run const here = t.size() == 1 ? first_fit(all_words, end, units) : longest_run(t, all_words, mine, words, end);
+    run here{0, 0};
+    if (t.size() != 1) {
+      here = longest_run(t, all_words, mine, words, end);
+    } else {
+      if (units >= 64) here = first_words(all_words, end, units);
+      if (here.units == 0) here = first_fit(all_words, end, units);
+    }
     rw_malloc_ref const self = *this;  // in registers, as in first_fit()
 
     bool const fits = asks && units <= here.units;

@@ -72,6 +72,11 @@ class unit_runs {
     std::uint32_t at;
     std::uint32_t units;
   };
+  // How many words of a range are before `end`.
+  WYRM_HD static std::uint32_t existing(range const& all, std::uint64_t end) {
+    std::uint64_t const behind = all.first + all.words;
+    return static_cast<std::uint32_t>((behind < end ? behind : all.first < end ? end : all.first) - all.first);
+  }
   WYRM_HD static range whole(std::uint32_t region) { return {std::uint64_t{region} * region_words, region_words}; }
   WYRM_HD static std::uint32_t regions(std::uint32_t spans) { return (spans + region_chunks - 1) / region_chunks; }
 
@@ -116,6 +121,27 @@ class unit_runs {
     std::uint32_t const best = exec::max(t, units << 16 | (0xffff - at));
     return {0xffff - (best & 0xffff), best >> 16};
   }
+  // The first run of this number of units, at least 64, that begins at the begin of a word. Few instructions per word.
+  [[nodiscard]] WYRM_HD run first_words(range const& all_words, std::uint64_t end, std::uint32_t units) const {
+    constexpr std::uint32_t at_once = 8;
+    static_assert(units_per_chunk / 64 % at_once == 0);  // words that are read together are in one chunk
+    unit_runs const self = *this;                        // in registers, as in first_fit()
+    std::uint32_t const words = existing(all_words, end);
+    std::uint32_t const whole = units / 64;
+    std::uint64_t const rest = (std::uint64_t{1} << units % 64) - 1;
+    std::uint32_t before = 0;  // free words before the word
+    for (std::uint32_t i = 0; i < words; i += at_once) {
+      std::uint64_t free[at_once];
+      for (std::uint32_t k = 0; k < at_once; ++k)
+        free[k] = self.used().read(all_words.first + (i + k < words ? i + k : i));
+      if (before > 0 && !self.are_neighbours(all_words.first + i)) before = 0;
+      for (std::uint32_t k = 0; k < at_once && i + k < words; ++k) {
+        if (before >= whole && (free[k] & rest) == rest) return {(i + k - before) * 64, units};
+        before = ~free[k] == 0 ? before + 1 : 0;
+      }
+    }
+    return before >= whole && rest == 0 ? run{(words - before) * 64, units} : run{0, 0};
+  }
   // The first run of this number of units in a range. It loads several words at the same time, and stops when it finds
   // the run.
   [[nodiscard]] WYRM_NOINLINE WYRM_HD run first_fit(range const all_words, std::uint64_t end,
@@ -123,8 +149,7 @@ class unit_runs {
     constexpr std::uint32_t at_once = 8;
     unit_runs const self = *this;  // in registers: the compiler reads members again after each load of a word
     std::uint64_t const first = all_words.first;
-    std::uint64_t const behind = first + all_words.words;
-    auto const words = static_cast<std::uint32_t>((behind < end ? behind : first < end ? end : first) - first);
+    std::uint32_t const words = existing(all_words, end);
     std::uint32_t before = 0;  // free units before the word
     for (std::uint32_t i = 0; i < words; i += at_once) {
       std::uint64_t free[at_once];
