@@ -231,7 +231,7 @@ concept small_ref = sizeof(R) <= 64 && allocator_ref<R>;
   return align <= alignment ? p : p + ((~reinterpret_cast<std::uintptr_t>(p) + 1) & (align - 1));
 }
 
-// Without collectives, and in a function of its own, so that it needs few registers.
+// Without collectives. A function of its own, because registers of the other case would be saved in memory otherwise.
 template <class Ref>
 [[nodiscard]] WYRM_NOINLINE WYRM_HD void* malloc_alone(Ref const& ref, std::size_t bytes, std::size_t align) {
   return ref.allocate(exec::scalar_tile{}, bytes, align);

@@ -15,7 +15,7 @@
 //  - If its requests are small, a tile of 16 lanes or fewer probes only a part of a region, so that a single thread
 //    does not read 32 words. After a tile has lost units to another tile, it does the same for the rest of the search,
 //    because tiles that read the same words select the same run. A single thread takes the first run that is long
-//    enough, and does not search the longest.
+//    enough, and does not search the longest; for whole words of the bitmap, if it can, the first whole words.
 //  - Requests for more than a region go to the extent. Requests for more than a chunk also go there, if no region has a
 //    run of this length.
 //  - A second bitmap marks the last unit of every block. So blocks have no headers, and free() needs no size.
@@ -282,8 +282,8 @@ class rw_malloc_ref : detail::unit_runs {
   }
 
   // Claims units from the front of the longest run of a range, for the lanes whose requests fit it, lowest lanes first,
-  // until it is full; collective. A tile of one lane takes the first run that fits; for a large request the first one
-  // that begins with a word, which is in the fewest words, if there is one.
+  // until it is full; collective. A tile of one lane takes the first run that fits; for whole words, if it can, one of
+  // whole words, since each word is an atomic operation. (Blocks of other sizes would leave gaps between them.)
   template <class Tile>
   [[nodiscard]] WYRM_HD probe_result probe(Tile const& t, range const& all_words, std::uint32_t n, std::uint32_t units,
                                            bool& asks, void*& result) const {
@@ -295,7 +295,7 @@ class rw_malloc_ref : detail::unit_runs {
     if (t.size() != 1) {
       here = longest_run(t, all_words, mine, words, end);
     } else {
-      if (units >= 64) here = first_words(all_words, end, units);
+      if (units % 64 == 0) here = first_words(all_words, end, units);
       if (here.units == 0) here = first_fit(all_words, end, units);
     }
     rw_malloc_ref const self = *this;  // in registers, as in first_fit()

@@ -121,27 +121,6 @@ class unit_runs {
     std::uint32_t const best = exec::max(t, units << 16 | (0xffff - at));
     return {0xffff - (best & 0xffff), best >> 16};
   }
-  // The first run of this number of units, at least 64, that begins at the begin of a word. Few instructions per word.
-  [[nodiscard]] WYRM_HD run first_words(range const& all_words, std::uint64_t end, std::uint32_t units) const {
-    constexpr std::uint32_t at_once = 8;
-    static_assert(units_per_chunk / 64 % at_once == 0);  // words that are read together are in one chunk
-    unit_runs const self = *this;                        // in registers, as in first_fit()
-    std::uint32_t const words = existing(all_words, end);
-    std::uint32_t const whole = units / 64;
-    std::uint64_t const rest = (std::uint64_t{1} << units % 64) - 1;
-    std::uint32_t before = 0;  // free words before the word
-    for (std::uint32_t i = 0; i < words; i += at_once) {
-      std::uint64_t free[at_once];
-      for (std::uint32_t k = 0; k < at_once; ++k)
-        free[k] = self.used().read(all_words.first + (i + k < words ? i + k : i));
-      if (before > 0 && !self.are_neighbours(all_words.first + i)) before = 0;
-      for (std::uint32_t k = 0; k < at_once && i + k < words; ++k) {
-        if (before >= whole && (free[k] & rest) == rest) return {(i + k - before) * 64, units};
-        before = ~free[k] == 0 ? before + 1 : 0;
-      }
-    }
-    return before >= whole && rest == 0 ? run{(words - before) * 64, units} : run{0, 0};
-  }
   // The first run of this number of units in a range. It loads several words at the same time, and stops when it finds
   // the run.
   [[nodiscard]] WYRM_NOINLINE WYRM_HD run first_fit(range const all_words, std::uint64_t end,
@@ -169,6 +148,26 @@ class unit_runs {
         std::uint32_t const at = first_run(free[k], units);
         if (at < 64) return {(i + k) * 64 + at, units};
         before = static_cast<std::uint32_t>(cuda::std::countl_one(free[k]));
+      }
+    }
+    return {0, 0};
+  }
+  // The same for a multiple of 64 units: the first run of whole words. Few instructions per word.
+  [[nodiscard]] WYRM_HD run first_words(range const& all_words, std::uint64_t end, std::uint32_t units) const {
+    constexpr std::uint32_t at_once = 8;
+    static_assert(units_per_chunk / 64 % at_once == 0);  // words that are read together are in one chunk
+    unit_runs const self = *this;                        // in registers, as in first_fit()
+    std::uint32_t const words = existing(all_words, end);
+    std::uint32_t const wanted = units / 64;
+    std::uint32_t before = 0;  // free words up to the current one
+    for (std::uint32_t i = 0; i < words; i += at_once) {
+      std::uint64_t free[at_once];
+      for (std::uint32_t k = 0; k < at_once; ++k)
+        free[k] = self.used().read(all_words.first + (i + k < words ? i + k : i));
+      if (before > 0 && !self.are_neighbours(all_words.first + i)) before = 0;
+      for (std::uint32_t k = 0; k < at_once && i + k < words; ++k) {
+        before = ~free[k] == 0 ? before + 1 : 0;
+        if (before == wanted) return {(i + k + 1 - wanted) * 64, units};
       }
     }
     return {0, 0};

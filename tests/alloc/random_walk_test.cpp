@@ -275,6 +275,27 @@ TEST(page_pool, a_search_gives_up_after_so_many_steps) {
   expect_steps<alloc::crw_pages<space, std::uint64_t, false>>(17);
 }
 
+// Threads by themselves leave no gaps between blocks; blocks of a multiple of 1 KiB begin with a word of the bitmap.
+TEST(rw_malloc, single_threads_fill_the_pool) {
+  constexpr std::size_t pool_bytes = std::size_t{4} << 20;
+  for (std::size_t const bytes : {1024u, 1040u, 1536u, 2064u, 3072u, 4096u, 5008u, 8192u}) {
+    SCOPED_TRACE(bytes);
+    alloc::rw_malloc<exec::host_space> pool(
+        exec::host_space(1),
+        {.pool_bytes = pool_bytes, .reserve_bytes = pool_bytes, .checked = false, .guards = false});
+    std::size_t blocks = 0;
+    for (; void* const p = pool.ref().malloc(bytes); ++blocks) {
+      if (bytes == 1024 || bytes == 4096 || bytes == 8192) {
+        ASSERT_EQ(reinterpret_cast<std::uintptr_t>(p) % 1024, 0u);
+      }
+    }
+    double const filled = static_cast<double>(blocks * bytes) / pool_bytes;
+    EXPECT_GE(filled, 8192 % bytes == 0 ? 1. : .85);
+    EXPECT_LE(filled, 1.);
+    pool.check();
+  }
+}
+
 #if WYRM_TEST_HOST
 INSTANTIATE_TYPED_TEST_SUITE_P(host, random_walk, random_walk_pools<exec::host_space>, random_walk_names);
 INSTANTIATE_TYPED_TEST_SUITE_P(host, random_walk_allocator, random_walk_allocators<exec::host_space>, by_name);
