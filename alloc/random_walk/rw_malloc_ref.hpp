@@ -275,7 +275,8 @@ class rw_malloc_ref : detail::unit_runs {
     for (std::uint32_t k = 0; k < all && t.any(asks); ++k) {
       std::uint32_t const region = start + k < all ? start + k : start + k - all;
       probe_result found = probe_result::served;
-      while (t.any(asks) && found == probe_result::served) found = probe(t, whole(region), n, units, asks, result);
+      while (t.any(asks) && found == probe_result::served)
+        found = probe(t, whole(region), n, units, asks, result, false);
       sure = sure && found != probe_result::lost_race;
     }
     return sure || !t.any(asks);
@@ -283,10 +284,11 @@ class rw_malloc_ref : detail::unit_runs {
 
   // Claims units from the front of the longest run of a range, for the lanes whose requests fit it, lowest lanes first,
   // until it is full; collective. A tile of one lane takes the first run that fits; for whole words, if it can, one of
-  // whole words, since each word is an atomic operation. (Blocks of other sizes would leave gaps between them.)
+  // whole words, since each word is an atomic operation. (Blocks of other sizes would leave gaps between them.) Where
+  // hardly anything is free, that is not worth a look: prefers_words is false.
   template <class Tile>
   [[nodiscard]] WYRM_HD probe_result probe(Tile const& t, range const& all_words, std::uint32_t n, std::uint32_t units,
-                                           bool& asks, void*& result) const {
+                                           bool& asks, void*& result, bool prefers_words = true) const {
     std::uint32_t const words = (all_words.words + t.size() - 1) / t.size();  // per lane
     std::uint32_t const mine = t.rank() * words;                              // the lane's first word
     std::uint64_t const first = all_words.first;
@@ -295,7 +297,7 @@ class rw_malloc_ref : detail::unit_runs {
     if (t.size() != 1) {
       here = longest_run(t, all_words, mine, words, end);
     } else {
-      if (units % 64 == 0) here = first_words(all_words, end, units);
+      if (prefers_words && units % 64 == 0) here = first_words(all_words, end, units);
       if (here.units == 0) here = first_fit(all_words, end, units);
     }
     rw_malloc_ref const self = *this;  // in registers, as in first_fit()
