@@ -22,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "../exec/host_space.hpp"
 #include "../exec/memory.hpp"
 #include "batch/columns.hpp"
 #include "batch/refuse.hpp"
@@ -261,11 +262,7 @@ class update_queue {
     ++s.copies;
     lock.unlock();
     if constexpr (are_columns)
-      detail::with_id_type(edges.ids().type, [&]<class Id>(Id) {
-        detail::columns_to_edges<Id> const convert{static_cast<Id const*>(edges.ids().sources),
-                                                   static_cast<Id const*>(edges.ids().targets), s.edges + begin};
-        for (std::size_t i = 0; i < edges.size(); ++i) convert(i);
-      });
+      detail::convert(exec::host_space(1), edges.ids(), s.edges + begin);
     else if constexpr (!have_values)
       std::copy(edges.begin(), edges.end(), s.edges + begin);
     else
