@@ -167,8 +167,8 @@ class broker_test : public testing::Test {
     EXPECT_TRUE(happens([&] { return shared_->ready == before + 1; }, 10s));
     return p;
   }
-  /// Acquires some bytes, or gives some back, again and again. How many is random, but if the broker asks for bytes,
-  /// at least these are given back. Ends when another process has set `stop`, which is in shared memory.
+  /// Acquires or returns bytes in a loop. The number of bytes is random. If the broker asks for some back, it returns
+  /// at least as many. The loop ends when another process sets `stop`, which is in shared memory.
   int churn(std::uint64_t seed) const {
     std::mt19937_64 random(seed);
     lease l(client(20ms));
