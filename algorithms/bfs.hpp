@@ -85,10 +85,27 @@ struct visit_frontier {
   WYRM_HD void operator()(Tile const& t, frontier_item const& item, frontier_end<Tile>& found) const {
     if (t.rank() == 0 && item.part == 0) distances[item.vertex] = distance;
     graph::neighbour_list const part = item.part_of(g.neighbours(item.vertex));
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
-      graph::vertex_id const v = has ? part[i + t.rank()] : 0;
-      bool const may_be_new = has && (exec::load_recent(next.marks[v / 32]) >> v % 32 & 1) == 0;
+    if (Tile::size() == 1 || g.arcs() < long_row * g.vertices())
+      visit<1>(t, part, found);
+    else
+      visit<4>(t, part, found);
+  }
+
+ private:
+  static constexpr std::uint64_t long_row = 4;  // neighbours per vertex, from which lanes have several on a device
+  // A lane waits for the loads of N neighbours together.
+  template <unsigned N, class Tile>
+  WYRM_HD void visit(Tile const& t, graph::neighbour_list const& part, frontier_end<Tile>& found) const {
+    for (std::uint32_t i = 0; i < part.size; i += N * Tile::size()) {
+      graph::vertex_id v[N];
+      bool may_be_new[N];
+      for (unsigned k = 0; k < N; ++k) {
+        std::uint32_t const at = i + k * Tile::size() + t.rank();
+        may_be_new[k] = at < part.size;
+        v[k] = may_be_new[k] ? part[at] : 0;
+      }
+      for (unsigned k = 0; k < N; ++k)
+        may_be_new[k] = may_be_new[k] && (exec::load_recent(next.marks[v[k] / 32]) >> v[k] % 32 & 1) == 0;
       found.add(t, v, may_be_new);
     }
   }

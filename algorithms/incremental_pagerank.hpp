@@ -28,15 +28,19 @@
 // The norm of the residuals, the sum of their absolute values, is maintained as well: an atomic addition to a residual
 // returns its previous value. If the norm is e, the unscaled ranks are within e / (1 - d) of the true ones in the L1
 // norm. The scaled ranks are within this bound plus the difference of the sum of ranks to the true sum, both divided by
-// the sum; that is at most twice as much. Nothing is pushed while this bound is at most d / (1 - d) times the
-// tolerance, which is also the bound of pagerank(); so a small batch often requires no push. Otherwise residuals above
-// a limit are pushed until the bound is at most half of that. Half of the allowed norm is distributed evenly over all
-// vertices, and half in proportion to their degrees, which are the cost of a push. These values are the limits; so if
-// no residual exceeds its limit, the norm is small enough. If only few vertices have residuals, greater limits are
-// enough: so limits are first computed as for a graph with few vertices, and decreased in steps while the norm is too
-// large. If a batch changes most ranks, a pull along all arcs is less work than pushing. In an undirected graph all
-// ranks are then corrected by an iteration; its steps reduce the error as much as three steps of a full run (see
-// detail/chebyshev.hpp); in a directed graph by a full run that starts from the current ranks, or, with weights or
+// the sum. That difference is at most e / (1 - d), too. In an undirected graph it is less, and known: the sum of the
+// residuals, divided by 1 - d, because what is pushed never reaches a vertex that sends nothing. So that sum is
+// maintained, and a vertex without neighbours has no residual: its rank is its base.
+//
+// Nothing is pushed while the bound is at most d / (1 - d) times the tolerance, which is also the bound of pagerank();
+// so a small batch often requires no push. Otherwise residuals above a limit are pushed until the bound is half of
+// that, or, after a batch with a far greater error, nine tenths. A quarter of the allowed norm is distributed evenly
+// over all vertices, and a quarter in proportion to their degrees, which are the cost of a push. These values are the
+// limits; so if no residual exceeds its limit, the bound is small enough. If only few vertices have residuals, greater
+// limits are enough: so limits are first computed as for a graph with few vertices, and decreased in steps while the
+// bound is too large. If a batch changes most ranks, a pull along all arcs is less work than pushing. In an undirected
+// graph all ranks are then corrected by an iteration; its steps reduce the error as much as three steps of a full run
+// (see detail/chebyshev.hpp); in a directed graph by a full run that starts from the current ranks, or, with weights or
 // sources, by steps that add the residuals of all vertices to their ranks and compute them anew; each reduces the norm
 // by d. The same steps are used in an undirected graph where weights differ so much that the iteration fails: at once
 // if the weights of a row have a sum below 2^-60, other than 0, or above 2^60.
@@ -47,6 +51,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -141,8 +146,7 @@ class incremental_pagerank final : public maintained_pagerank {
     if (options().weighted) store_.update_totals(x, fresh);
     store_.resend(fresh, x, false);
     store_.template over<32>(fresh, detail::clear_changed{fresh});
-    store_.clear(fresh);
-    store_.clear(store_.changed());
+    store_.clear_lists();
     exec::for_each(space(), change_.removed_size, detail::clear_removed{x, change_.removed});
     finish(g, g.has_in_neighbours(), false);
   }
@@ -150,7 +154,7 @@ class incremental_pagerank final : public maintained_pagerank {
     if (store_.vertices() == 0 || anew_) return;
     store_.resend(store_.changed(), store_.residuals(g), false);
     store_.template over<32>(store_.changed(), detail::clear_changed{store_.changed()});
-    store_.clear(store_.changed());
+    store_.clear_lists();
   }
 
   [[nodiscard]] Space const& space() const { return store_.space(); }
@@ -179,11 +183,10 @@ class incremental_pagerank final : public maintained_pagerank {
   // processes all vertices at once when that is less work.
   void finish(graph::graph_view const& g, bool may_rank_all, bool ignores_target) {
     store_.ignore_target(ignores_target);
-    double const max_work = options().full_run * static_cast<double>(store_.vertices() + g.arcs());
-    unsigned at_once = 4;  // iterations that are enqueued before the host reads the state
     bool is_listed = false;
-    bool is_ranked = false;  // all vertices were processed at once, and nothing was pushed since
-    space().fill(&store_.state()->done, 0, sizeof(detail::residual_state::done));
+    bool is_small = !pushed_many_;  // the frontier, as far as the host knows
+    unsigned at_once = 4;           // iterations of large frontiers that are enqueued before the host reads the state
+    bool is_ranked = false;         // all vertices were processed at once, and nothing was pushed since
     // Saves a synchronisation if this batch changes most ranks as the last one did.
     bool const is_prepared = may_rank_all && !g.directed() && changed_most_ranks_;
     detail::residual_state state = is_prepared ? correction_.prepare(store_, g) : store_.read_state();
@@ -198,16 +201,17 @@ class incremental_pagerank final : public maintained_pagerank {
     auto const iterations_left = [&] {
       return options().max_iterations - correction_.steps() - static_cast<unsigned>(state.done.iterations);
     };
-    auto const error_now = [&] { return correction_.error_of(state, is_ranked && correction_.has_solved()); };
+    auto const error_now = [&] { return store_.error_of(g, state); };
     auto const is_within = [&] { return store_.is_within(g, error_now(), all(state.sum)); };
+    store_.set_aim(error_now() > many_times * store_.max_error(all(state.sum)) ? 0.9 : 0.5);
     double coarseness = ignores_target ? 1 : std::max(1.0, static_cast<double>(store_.vertices()) / vertices_nearby);
     store_.set_coarseness(coarseness);
     for (;;) {
       if (store_.update_limits(g, all(state.sum))) is_listed = false;
       bool const is_given_up = may_rank_all && (skips_push || state.done.given_up != 0);
       bool const is_under_way = ignores_target || (is_listed && !is_ranked);
-      bool const is_done = store_.has_no_source() ||
-                           (is_under_way ? all(state.residual_norm) <= store_.residuals(g).target_norm : is_within());
+      bool const is_done =
+          store_.has_no_source() || (is_under_way ? error_now() <= store_.residuals(g).target_error : is_within());
       // Residuals below the limits must not be pushed.
       if (is_done || iterations_left() == 0) break;
       if (is_listed && !is_given_up && !store_.has_to_push(state)) {
@@ -220,8 +224,9 @@ class incremental_pagerank final : public maintained_pagerank {
         if (limits() == last) break;  // also where rounding does not allow lower ones
         is_listed = false;
       }
-      if (is_given_up || (may_rank_all && all(state.done.work) > max_work)) {
+      if (is_given_up) {
         if (!skips_push) skip_push_from_ = initial_norm / 4;
+        space().fill(&store_.state()->done.given_up, 0, sizeof(std::uint64_t));
         state = correction_.correct(store_, g, state, is_prepared, iterations_left(), skips_push ? 1 : 8);
         may_rank_all = false;
         is_ranked = true;
@@ -232,10 +237,15 @@ class incremental_pagerank final : public maintained_pagerank {
       if (!is_listed) store_.list_all(g);
       is_ranked = false;
       is_listed = true;
-      push(g, std::min(at_once, iterations_left()), may_rank_all);
-      at_once = std::min(2 * at_once, 16u);
-      state = store_.read_state();
+      double const before = error_now();
+      std::uint64_t const rounds_before = state.done.iterations;
+      state = push(g, is_small ? 0 : at_once, iterations_left(), may_rank_all);
+      is_small = store_.rounds().items_left(state.sizes) <= small();
+      at_once = iterations_for(store_.residuals(g).target_error, error_now(), before,
+                               static_cast<unsigned>(state.done.iterations - rounds_before));
     }
+    auto const pushes = static_cast<double>(state.done.iterations);
+    if (pushes > 0) pushed_many_ = all(state.done.ranked) > pushes * small();
     iterations_ = options().max_iterations - iterations_left();
     ranked_ =
         static_cast<std::uint64_t>(all(state.done.ranked)) + std::uint64_t{correction_.steps()} * store_.vertices();
@@ -249,31 +259,50 @@ class incremental_pagerank final : public maintained_pagerank {
   static double all(T const& counts) {
     return detail::residual_state::total(counts);
   }
-  void push(graph::graph_view const& g, unsigned iterations, bool may_rank_all) {
-    double const many = options().full_run * static_cast<double>(store_.vertices());
-    std::uint32_t const most = may_rank_all && many < 4e9 ? static_cast<std::uint32_t>(many) : ~0u;
+  // The most items of a frontier that a team processes: items may have hundreds of arcs, for which it has few lanes.
+  [[nodiscard]] std::uint32_t small() const { return detail::small_frontier(space()) / 4; }
+  // How many iterations reduce the error to the target most likely, if the last ones have reduced it from `before`.
+  static unsigned iterations_for(double target, double error, double before, unsigned iterations) {
+    constexpr unsigned most = 16;
+    if (!(target > 0)) return most;
+    if (iterations == 0 || !(error < before)) return 4;
+    double const needed = std::log(error / target) / std::log(before / error) * iterations;
+    return static_cast<unsigned>(std::clamp(std::ceil(1.2 * needed), 1.0, double{most}));
+  }
+  // Enqueues so many iterations, or, for 0, as many as a team does in one launch; but at most `left`. Returns the state
+  // after them.
+  detail::residual_state push(graph::graph_view const& g, unsigned iterations, unsigned left, bool may_rank_all) {
+    double const part = may_rank_all ? options().full_run : std::numeric_limits<double>::infinity();
+    double const items = std::min(part * static_cast<double>(store_.vertices()), 4e9);
+    detail::push_bounds const most{static_cast<std::uint32_t>(items),
+                                   part * static_cast<double>(store_.vertices() + g.arcs())};
     detail::rank_residuals const x = store_.residuals(g);
-    for (unsigned i = 0; i < iterations; ++i, store_.advance()) {
-      detail::frontier const now = store_.current();
-      detail::frontier const next = store_.next();
-      store_.template over<32>(now, detail::take_residuals{x, now, store_.taken(), store_.spare_size(), most});
-      if (options().weighted)
-        store_.template over<8>(now, detail::push_residuals<true>{x, now, store_.taken(), next});
-      else
-        store_.template over<8>(now, detail::push_residuals<false>{x, now, store_.taken(), next});
-    }
+    return options().weighted ? push(detail::push_residuals<true>{x, store_.taken(), most, {}, {}}, iterations, left)
+                              : push(detail::push_residuals<false>{x, store_.taken(), most, {}, {}}, iterations, left);
+  }
+  template <class Work>
+  detail::residual_state push(Work const& work, unsigned iterations, unsigned left) {
+    detail::rounds<Space>& rounds = store_.rounds();
+    bool const has_team = iterations == 0 && rounds.enqueue_small(work, 0, small(), left);
+    if (!has_team) (void)rounds.enqueue(work, 0, std::min(iterations > 0 ? iterations : 4, left));
+    detail::residual_state const state = store_.read_state();
+    if (has_team) (void)rounds.note_small(state.sizes);
+    return state;
   }
 
-  // On a GPU, a round takes about the same time for any frontier of this many vertices, and there are more rounds if
-  // limits decrease.
-  static constexpr double vertices_nearby = exec::has_tiles<Space> ? 1 << 18 : 1 << 12;
+  // Pushing ends at half of the allowed error, so that the next small batches may require no push; or just below it
+  // after a batch that exceeds it so many times, which most likely is not the last one.
+  static constexpr double many_times = 4;
+  // Limits are first computed as for so many vertices. In a batch that changes few ranks most residuals are below them.
+  static constexpr double vertices_nearby = 1 << 12;
   detail::rank_store<Space> store_;
   detail::rank_correction<Space> correction_;
   unsigned iterations_ = 0;
   bool converged_ = true;
   std::uint64_t ranked_ = 0;
   double error_bound_ = 0;
-  bool changed_most_ranks_ = false;                                  // by the last batch
+  bool changed_most_ranks_ = false;  // by the last batch
+  bool pushed_many_ = false;  // by the last batch that pushed: more residuals per iteration than a team pushes at once
   double skip_push_from_ = std::numeric_limits<double>::infinity();  // the initial norm from which pushing is skipped
   graph::graph_change change_;                                       // the one that is being made
   bool anew_ = false;                                                // whether all ranks are computed anew after it

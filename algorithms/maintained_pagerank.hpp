@@ -23,7 +23,7 @@ struct incremental_pagerank_options {
   /// If a batch has pushed more than this fraction of all vertices and arcs, or a frontier has more items than this
   /// fraction of the vertices, the residuals of all vertices are processed at once, which costs less then. Needs
   /// in-neighbours.
-  double full_run = 0.05;
+  double full_run = 0.1;
   /// As pagerank_options::weighted. Each change checks the weights of the rows that it changes.
   bool weighted = false;
   /// Personalised PageRank: the targets of all jumps, as of personalised_pagerank(). Empty: jumps go to any vertex. A

@@ -45,15 +45,6 @@
 
 namespace wyrm::algorithms::detail {
 
-/// Sums the residuals of all vertices with neighbours.
-struct sum_residuals {
-  rank_residuals x;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
-    if (valid && x.divisor(static_cast<graph::vertex_id>(i)) != 0) sums.residual_sum += x.residual[i];
-  }
-};
-
 /// Sums the totals of weights, in a fixed order, and counts those that are too small or too large for floats.
 struct sum_totals {
   rank_residuals x;
@@ -63,12 +54,14 @@ struct sum_totals {
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
     constexpr double largest = 0x1p60;
     double sums[2] = {};
-    for (std::size_t v = tile * Tile::size() + t.rank(); v < x.g.vertices(); v += std::size_t{tiles} * Tile::size()) {
-      double const total = x.totals[v];
-      bool const fits = total == 0 || (total >= 1 / largest && total <= largest);
-      sums[0] += fits ? total : 0;
-      sums[1] += fits ? 0 : 1;
-    }
+    add_in_order(
+        t, tile * Tile::size() + t.rank(), std::size_t{tiles} * Tile::size(), x.g.vertices(),
+        [&](std::size_t v) { return x.totals[v]; },
+        [&](double total) {
+          bool const fits = total == 0 || (total >= 1 / largest && total <= largest);
+          sums[0] += fits ? total : 0;
+          sums[1] += fits ? 0 : 1;
+        });
     if (!tile_sums<2>{parts, &x.state->arrived}.add_up(t, tile, tiles, sums) || t.rank() != 0) return;
     x.state->all_weights = sums[0];
     x.state->out_of_range = sums[1];
@@ -186,16 +179,14 @@ class chebyshev_solver {
     values_.reserve(3 * n);
     parts_.reserve(std::max<std::uint64_t>(limits.max_parts(arcs), tile_sums<2>::size));
   }
-  /// Enqueues what solve() needs for the current graph: the sum of residuals, that of weights, and the bins;
-  /// O(vertices). The caller reads x.state afterwards.
+  /// Enqueues what solve() needs for the current graph, the sum of weights and the bins; O(vertices). The caller reads
+  /// x.state afterwards.
   void prepare(rank_residuals const& x) {
     reserve(x.g.vertices(), x.g.arcs());
     if (x.totals != nullptr) {
       std::uint32_t const tiles = tile_sums<2>::tiles(x.g.vertices(), 32);
       exec::for_each_tile<32>(space_, tiles, sum_totals{x, tiles, parts_.data()});
     }
-    space_.fill(x.state->residual_sum, 0, sizeof(residual_state::residual_sum));
-    for_each_vertex(space_, x.g.vertices(), sum_residuals{x});
     bins_.enqueue(x.g.in_records(), x.g.vertices(), x.g.arcs(), limits, &x.state->bins);
   }
   /// Whether floats have the contributions of all vertices: each sum of weights is 0, or from 2^-60 to 2^60. seen: the

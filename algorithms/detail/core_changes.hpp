@@ -23,6 +23,13 @@ struct core_change_state {
   std::uint32_t listed[2];  // vertices that the current round reaches, and those that the next one begins with, in turn
 };
 
+/// Neighbours of a vertex that one lane processes together: a device waits for all of their loads once.
+template <unsigned N>
+struct bounded_neighbours {
+  graph::vertex_id v[N];   // the vertex itself where there is no other one
+  std::uint32_t bound[N];  // 0 there
+};
+
 struct core_bounds {
   graph::graph_view g;  // after the change
   std::uint32_t* bound;
@@ -34,24 +41,55 @@ struct core_bounds {
     std::uint32_t const degree = g.degree(v);
     return lower < degree ? lower : degree;
   }
-  /// The number of neighbours in a list that support v; collective.
+  /// How many neighbours a lane of a tile processes together.
   template <class Tile>
-  [[nodiscard]] WYRM_HD std::uint32_t supporters(Tile const& t, graph::vertex_id v, graph::neighbour_list among) const {
-    std::uint32_t const own = bound[v];
+  static constexpr unsigned at_once = Tile::size() == 1 ? 1 : 4;
+  /// The neighbours in a list that belong to a lane, from the index `begin` of the tile on.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bounded_neighbours<at_once<Tile>> load(Tile const& t, graph::vertex_id v,
+                                                               graph::neighbour_list const& from,
+                                                               std::uint32_t begin) const {
+    bounded_neighbours<at_once<Tile>> some;
+    for (unsigned k = 0; k < at_once<Tile>; ++k) {
+      std::uint32_t const i = begin + k * Tile::size() + t.rank();
+      some.v[k] = i < from.size ? from[i] : v;
+    }
+    for (unsigned k = 0; k < at_once<Tile>; ++k) some.bound[k] = some.v[k] != v ? bound[some.v[k]] : 0;
+    return some;
+  }
+  /// The number of neighbours in a list that support v, whose bound is `own`; collective. `last`: receives what load()
+  /// has returned last.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD std::uint32_t supporters(Tile const& t, graph::vertex_id v, std::uint32_t own,
+                                                 graph::neighbour_list const& among,
+                                                 bounded_neighbours<at_once<Tile>>& last) const {
     std::uint32_t n = 0;
-    for (std::uint32_t i = t.rank(); i < among.size; i += Tile::size())
-      n += among[i] != v && bound[among[i]] >= own ? 1u : 0u;
+    for (std::uint32_t i = 0; i < among.size; i += at_once<Tile> * Tile::size()) {
+      last = load(t, v, among, i);
+      for (unsigned k = 0; k < at_once<Tile>; ++k) n += last.v[k] != v && last.bound[k] >= own ? 1u : 0u;
+    }
     return exec::sum(t, n);
   }
-  /// The number of supporters of the vertex of an item, which becomes its count; collective. count_parts has counted
-  /// those of a vertex in several parts.
-  template <class Tile>
-  [[nodiscard]] WYRM_HD std::uint32_t count_supporters(Tile const& t, frontier_item const& item) const {
-    graph::neighbour_list const all = g.neighbours(item.vertex);
-    if (frontier_item::parts(all.size) > 1) return count[item.vertex];
-    std::uint32_t const n = supporters(t, item.vertex, all);
-    if (t.rank() == 0) count[item.vertex] = n;
-    return n;
+  /// Calls f(some) for all neighbours of the part of an item, as load() returns them, if use(n) returns true for the
+  /// number of supporters of the vertex, whose bound is `own`. That number becomes its count. Collective. count_parts
+  /// has counted the supporters of a vertex in several parts.
+  template <class Tile, class Use, class F>
+  WYRM_HD void for_each_neighbour(Tile const& t, frontier_item const& item, std::uint32_t own, Use const& use,
+                                  F const& f) const {
+    graph::vertex_id const v = item.vertex;
+    graph::neighbour_list const all = g.neighbours(v);
+    auto some = load(t, v, all, all.size);
+    bool const is_whole = frontier_item::parts(all.size) == 1;
+    std::uint32_t const n = is_whole ? supporters(t, v, own, all, some) : count[v];
+    if (is_whole && t.rank() == 0) count[v] = n;
+    if (!use(n)) return;
+    graph::neighbour_list const part = item.part_of(all);
+    constexpr std::uint32_t step = at_once<Tile> * Tile::size();
+    bool const is_loaded = is_whole && part.size <= step;
+    for (std::uint32_t i = 0; i < part.size; i += step) {
+      if (!is_loaded) some = load(t, v, part, i);
+      f(some);
+    }
   }
 };
 
@@ -92,7 +130,8 @@ struct count_parts {
     graph::vertex_id const v = item->vertex;
     graph::neighbour_list const all = b.g.neighbours(v);
     if (frontier_item::parts(all.size) == 1) return;
-    std::uint32_t const n = b.supporters(t, v, item->part_of(all));
+    auto some = b.load(t, v, all, all.size);
+    std::uint32_t const n = b.supporters(t, v, b.bound[v], item->part_of(all), some);
     if (t.rank() == 0 && n > 0) exec::atomic_ref<std::uint32_t>(b.count[v]).fetch_add(n, exec::relaxed);
   }
 };
@@ -127,16 +166,18 @@ struct spread_falls {
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     graph::vertex_id const v = item.vertex;
     std::uint32_t const own = b.bound[v];
-    if (b.count_supporters(t, item) >= own) return;
     std::uint32_t const lower = b.lowered(v);
-    next.add(t, b.g, v, t.rank() == 0 && item.part == 0 && lower > 0);
-    graph::neighbour_list const part = item.part_of(b.g.neighbours(v));
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
-      graph::vertex_id const u = has ? part[i + t.rank()] : v;
-      std::uint32_t const other = b.bound[u];
-      next.add(t, b.g, u, u != v && other > lower && other <= own);
-    }
+    auto const falls = [&](std::uint32_t n) {
+      if (n >= own) return false;
+      next.add(t, b.g, v, t.rank() == 0 && item.part == 0 && lower > 0);
+      return true;
+    };
+    b.for_each_neighbour(t, item, own, falls, [&]<unsigned N>(bounded_neighbours<N> const& some) {
+      bool is_concerned[N];
+      for (unsigned k = 0; k < N; ++k)
+        is_concerned[k] = some.v[k] != v && some.bound[k] > lower && some.bound[k] <= own;
+      next.add(t, b.g, some.v, is_concerned);
+    });
   }
 };
 
@@ -146,19 +187,42 @@ struct reached_vertices {
   frontier all;   // an item per vertex; marks are of the vertices that were reached
   frontier next;  // those whose supporters are to be counted; marks are not used
 
-  /// Adds the vertex of each lane that has one, unless it was reached; collective.
+  /// Adds up to N vertices of each lane, unless they were reached; collective.
+  template <class Tile, unsigned N>
+  WYRM_HD void add(Tile const& t, graph::vertex_id const (&v)[N], bool (&has)[N]) const {
+    auto const bit = [](graph::vertex_id u) { return 1u << u % 32; };
+    for (unsigned k = 0; k < N; ++k) has[k] = has[k] && (exec::load_recent(all.marks[v[k] / 32]) & bit(v[k])) == 0;
+    bool has_any = false;
+    for (unsigned k = 0; k < N; ++k) {
+      has[k] = has[k] && (exec::atomic_ref<std::uint32_t>(all.marks[v[k] / 32]).fetch_or(bit(v[k]), exec::relaxed) &
+                          bit(v[k])) == 0;
+      has_any = has_any || has[k];
+    }
+    if (t.any(has_any)) append(t, v, has);
+  }
   template <class Tile>
   WYRM_HD void add(Tile const& t, graph::vertex_id v, bool has) const {
-    std::uint32_t const bit = 1u << v % 32;
-    has = has && (exec::load_recent(all.marks[v / 32]) & bit) == 0 &&
-          (exec::atomic_ref<std::uint32_t>(all.marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
-    if (t.any(has)) append(t, v, has);
+    graph::vertex_id const vertices[] = {v};
+    bool are_added[] = {has};
+    add(t, vertices, are_added);
   }
   /// The same for vertices with marks that are in no list.
+  template <class Tile, unsigned N>
+  WYRM_HD void append(Tile const& t, graph::vertex_id const (&v)[N], bool const (&has)[N]) const {
+    std::uint32_t ones[N];
+    std::uint32_t parts[N];
+    for (unsigned k = 0; k < N; ++k) {
+      ones[k] = has[k] ? 1 : 0;
+      parts[k] = has[k] ? frontier_item::parts(g.degree(v[k])) : 0;
+    }
+    all.append(t, v, ones);
+    next.append(t, v, parts);
+  }
   template <class Tile>
   WYRM_HD void append(Tile const& t, graph::vertex_id v, bool has) const {
-    all.append(t, v, has ? 1 : 0);
-    next.append(t, g, v, has);
+    graph::vertex_id const vertices[] = {v};
+    bool const are_added[] = {has};
+    append(t, vertices, are_added);
   }
 };
 
@@ -186,14 +250,13 @@ struct spread_rises {
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
     graph::vertex_id const v = item.vertex;
     std::uint32_t const own = b.bound[v];
-    if (b.count_supporters(t, item) <= own) return;
     reached_vertices const reached{b.g, all, next};
-    graph::neighbour_list const part = item.part_of(b.g.neighbours(v));
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
-      graph::vertex_id const u = has ? part[i + t.rank()] : v;
-      reached.add(t, u, b.bound[u] == own);
-    }
+    auto const may_rise = [&](std::uint32_t n) { return n > own; };
+    b.for_each_neighbour(t, item, own, may_rise, [&]<unsigned N>(bounded_neighbours<N> const& some) {
+      bool is_equal[N];
+      for (unsigned k = 0; k < N; ++k) is_equal[k] = some.v[k] != v && some.bound[k] == own;
+      reached.add(t, some.v, is_equal);
+    });
   }
 };
 
@@ -219,12 +282,18 @@ struct refuse_rises {
     graph::vertex_id const v = item.vertex;
     std::uint32_t const own = b.bound[v];
     graph::neighbour_list const part = item.part_of(b.g.neighbours(v));
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
-      graph::vertex_id const u = has ? part[i + t.rank()] : v;
-      bool const may_rise = b.bound[u] == own && exec::load_recent(b.count[u]) > own;
-      next.append(t, b.g, u,
-                  may_rise && exec::atomic_ref<std::uint32_t>(b.count[u]).fetch_sub(1, exec::relaxed) == own + 1);
+    constexpr unsigned n = core_bounds::at_once<Tile>;
+    for (std::uint32_t i = 0; i < part.size; i += n * Tile::size()) {
+      auto const some = b.load(t, v, part, i);
+      bool may_rise[n];
+      std::uint32_t parts[n];
+      for (unsigned k = 0; k < n; ++k)
+        may_rise[k] = some.v[k] != v && some.bound[k] == own && exec::load_recent(b.count[some.v[k]]) > own;
+      for (unsigned k = 0; k < n; ++k) parts[k] = may_rise[k] ? frontier_item::parts(b.g.degree(some.v[k])) : 0;
+      for (unsigned k = 0; k < n; ++k)
+        if (!may_rise[k] || exec::atomic_ref<std::uint32_t>(b.count[some.v[k]]).fetch_sub(1, exec::relaxed) != own + 1)
+          parts[k] = 0;
+      next.append(t, some.v, parts);
     }
   }
 };

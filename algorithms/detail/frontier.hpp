@@ -52,12 +52,28 @@ struct frontier {
   /// Adds the vertex of each lane that has one, unless it is in the list; collective.
   template <class Tile>
   WYRM_HD void add(Tile const& t, graph::graph_view const& g, graph::vertex_id v, bool has) const {
-    if (!t.any(has)) return;
-    // A device loads the degree while it sets the mark: each takes longer than all other work on v.
-    std::uint32_t const parts = has && Tile::size() > 1 ? frontier_item::parts(g.degree(v)) : 0;
-    std::uint32_t const bit = 1u << v % 32;
-    bool const is_new = has && (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
-    append(t, v, is_new ? (Tile::size() > 1 ? parts : frontier_item::parts(g.degree(v))) : 0);
+    graph::vertex_id const vertices[] = {v};
+    bool const are_added[] = {has};
+    add(t, g, vertices, are_added);
+  }
+  /// The same for up to N vertices of each lane. All are waited for together.
+  template <class Tile, unsigned N>
+  WYRM_HD void add(Tile const& t, graph::graph_view const& g, graph::vertex_id const (&v)[N],
+                   bool const (&has)[N]) const {
+    bool has_any = false;
+    for (bool const h : has) has_any = has_any || h;
+    if (!t.any(has_any)) return;
+    std::uint32_t parts[N];
+    bool is_new[N];
+    // A device loads degrees while it sets marks: each takes longer than all other work.
+    for (unsigned k = 0; k < N; ++k) parts[k] = has[k] && Tile::size() > 1 ? frontier_item::parts(g.degree(v[k])) : 0;
+    for (unsigned k = 0; k < N; ++k) {
+      std::uint32_t const bit = 1u << v[k] % 32;
+      is_new[k] = has[k] && (exec::atomic_ref<std::uint32_t>(marks[v[k] / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
+    }
+    for (unsigned k = 0; k < N; ++k)
+      parts[k] = !is_new[k] ? 0 : Tile::size() > 1 ? parts[k] : frontier_item::parts(g.degree(v[k]));
+    append(t, v, parts);
   }
   /// Lists the vertex of each lane that has one, which is in no list; collective.
   template <class Tile>
@@ -67,14 +83,25 @@ struct frontier {
   /// The same for a vertex in this many parts; 0: no vertex.
   template <class Tile>
   WYRM_HD void append(Tile const& t, graph::vertex_id v, std::uint32_t parts) const {
-    std::uint32_t const below = exec::sum_below(t, parts);
-    std::uint32_t const all = t.shfl(below + parts, Tile::size() - 1);
+    graph::vertex_id const vertices[] = {v};
+    std::uint32_t const all_parts[] = {parts};
+    append(t, vertices, all_parts);
+  }
+  /// The same for up to N vertices of each lane.
+  template <class Tile, unsigned N>
+  WYRM_HD void append(Tile const& t, graph::vertex_id const (&v)[N], std::uint32_t const (&parts)[N]) const {
+    std::uint32_t mine = 0;
+    for (std::uint32_t const p : parts) mine += p;
+    std::uint32_t const below = exec::sum_below(t, mine);
+    std::uint32_t const all = t.shfl(below + mine, Tile::size() - 1);
     if (all == 0) return;
     std::uint32_t first = 0;
     if (t.rank() == 0) first = exec::atomic_ref<std::uint32_t>(*size).fetch_add(all, exec::relaxed);
-    first = t.shfl(first, 0) + below;
-    for (std::uint32_t p = 0; p < parts; ++p) items[first + p] = {v, p};
-    note_parts(parts);
+    frontier_item* at = items + t.shfl(first, 0) + below;
+    for (unsigned k = 0; k < N; ++k) {
+      for (std::uint32_t p = 0; p < parts[k]; ++p) *at++ = {v[k], p};
+      note_parts(parts[k]);
+    }
   }
   WYRM_HD void note_parts(std::uint32_t parts) const {
     if (parts > 1 && has_parts != nullptr) exec::atomic_ref<std::uint32_t>(*has_parts).store(1, exec::relaxed);
@@ -130,8 +157,14 @@ class frontier_end {
 
   /// Like frontier::add().
   WYRM_HD void add(Tile const& t, graph::vertex_id v, bool has) {
+    graph::vertex_id const vertices[] = {v};
+    bool const are_added[] = {has};
+    add(t, vertices, are_added);
+  }
+  template <unsigned N>
+  WYRM_HD void add(Tile const& t, graph::vertex_id const (&v)[N], bool const (&has)[N]) {
     if constexpr (Tile::size() == 1)
-      append(t, v, has && to_.mark(v));
+      for (unsigned k = 0; k < N; ++k) append(t, v[k], has[k] && to_.mark(v[k]));
     else
       to_.add(t, g_, v, has);
   }
@@ -223,8 +256,10 @@ WYRM_HD void for_each_in_share(frontier_item const* items, std::size_t n, std::s
   }
 }
 
-/// A loop of a fixed number of tiles over a frontier, with a tile or a lane per item.
-template <bool TilePerItem, class F>
+/// A loop of a fixed number of tiles over a frontier, with so many lanes per item: a tile for each, if it has no more
+/// lanes; otherwise several items at once, and nullptr for lanes without an item. If there are two or more times as
+/// many lanes as these items need, each has more than Lanes > 1: a power of two.
+template <unsigned Lanes, class F>
 struct over_items {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<F>();
   frontier_item const* items;
@@ -240,14 +275,20 @@ struct over_items {
       with_own(t, f, [&](auto const& call) {
         for_each_in_share(items, n, tile, tiles, f, [&](std::size_t i) { call(items + i); });
       });
-    } else if constexpr (TilePerItem) {
+    } else if constexpr (Lanes >= Tile::size()) {
       for (std::size_t i = tile; i < n; i += tiles) {
         with_own(t, f, [&](auto const& call) { call(items + i, memory...); });
         if constexpr (sizeof...(Memory) > 0) t.sync();
       }
     } else {
-      for (std::size_t i = tile * Tile::size(); i < n; i += tiles * Tile::size())
-        with_own(t, f, [&](auto const& call) { call(i + t.rank() < n ? items + i + t.rank() : nullptr); });
+      unsigned lanes = Lanes;
+      if constexpr (Lanes > 1)
+        while (lanes < Tile::size() && 4 * lanes * n <= Tile::size() * tiles) lanes *= 2;
+      std::size_t const at_once = Tile::size() / lanes;
+      for (std::size_t i = tile * at_once; i < n; i += tiles * at_once) {
+        std::size_t const mine = i + t.rank() / lanes;
+        with_own(t, f, [&](auto const& call) { call(mine < n ? items + mine : nullptr); });
+      }
     }
   }
 };
@@ -259,7 +300,16 @@ template <unsigned W, class Space, class F>
 void for_each_item(Space const& space, frontier const& from, F const& f) {
   constexpr std::size_t lanes = Space::template tile_size<W>;
   std::size_t const tiles = space.lanes_for(from.size) / lanes + 1;
-  exec::for_each_tile<W>(space, tiles, over_items<(W < 32), F>{from.items, from.size, tiles, f});
+  exec::for_each_tile<W>(space, tiles, over_items<(W < 32 ? W : 1), F>{from.items, from.size, tiles, f});
+}
+
+/// The same with Lanes < 32 lanes per item, and 32 lanes per call f(tile, item): `item` is nullptr for lanes without
+/// one.
+template <unsigned Lanes, class Space, class F>
+void for_each_item_in_groups(Space const& space, frontier const& from, F const& f) {
+  constexpr std::size_t lanes = Space::template tile_size<32>;
+  std::size_t const tiles = space.lanes_for(from.size) / lanes + 1;
+  exec::for_each_tile<32>(space, tiles, over_items<Lanes, F>{from.items, from.size, tiles, f});
 }
 
 /// The same with 32 lanes per item: for frontiers of few items, which have lanes for all. The longest item takes the
@@ -268,7 +318,7 @@ template <class Space, class F>
 void for_each_item_wide(Space const& space, frontier const& from, F const& f) {
   constexpr std::size_t lanes = Space::template tile_size<32>;
   std::size_t const tiles = space.lanes_for(from.size) / lanes + 1;
-  exec::for_each_tile<32>(space, tiles, over_items<true, F>{from.items, from.size, tiles, f});
+  exec::for_each_tile<32>(space, tiles, over_items<32, F>{from.items, from.size, tiles, f});
 }
 
 /// Calls f(tile, item, memory) with W lanes per item, of a space with tiles, and memory of the tile; see
@@ -277,7 +327,7 @@ template <unsigned W, std::size_t Bytes, class Space, class F>
 void for_each_item_with_memory(Space const& space, frontier const& from, F const& f) {
   static_assert(exec::has_tiles<Space>);
   std::size_t const tiles = space.lanes_for(from.size) / W + 1;
-  exec::for_each_tile_with_memory<W, Bytes>(space, tiles, over_items<true, F>{from.items, from.size, tiles, f});
+  exec::for_each_tile_with_memory<W, Bytes>(space, tiles, over_items<W, F>{from.items, from.size, tiles, f});
 }
 
 /// A team has fewer lanes than a device, but a launch takes the time of two rounds; and the part of a team has fewer

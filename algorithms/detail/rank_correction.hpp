@@ -77,18 +77,12 @@ class rank_correction {
   }
   /// Whether the last correct() was by Chebyshev's iteration: all residuals above the limits are to be listed then.
   [[nodiscard]] bool has_solved() const { return has_solved_; }
-  /// A bound of the error of ranks, times 1 - d. After solve() the error of the sum of ranks follows from the sum of
-  /// residuals: vertices that send nothing have no residuals then, and all others push d times theirs.
-  static double error_of(residual_state const& s, bool is_solved) {
-    double const norm = residual_state::total(s.residual_norm);
-    return norm + (is_solved ? std::abs(residual_state::total(s.residual_sum)) : norm);
-  }
 
  private:
   static constexpr bin_limits limits{32, 256, 1024, 1024};
 
   void add_up_weights_of_all(rank_store<Space>& store, graph::graph_view const& g) {
-    frontier const all = store.next();
+    frontier const all = store.rounds().next();
     store.clear(all);
     exec::for_each_lane<32>(space_, store.vertices(), list_vertices{g, all});
     store.update_totals(store.residuals(g), all);
@@ -96,8 +90,7 @@ class rank_correction {
   }
   // Corrects all ranks of an undirected graph by Chebyshev's iteration, until the error is allowed, or all steps are
   // used; and by step(), if an attempt does not halve the norm, because of rounding or of weights that differ by orders
-  // of magnitude. state: after prepare(). Its sum of residuals may be
-  // older than some pushes, because any amount that is subtracted is solved for exactly. The steps aim at an error
+  // of magnitude. state: after prepare(). The steps aim at an error
   // `margin` times smaller than allowed. The residuals that remain are evenly distributed; with a margin of 8 hardly
   // any exceeds its limit, so that the next batch may only change ranks nearby.
   residual_state solve(rank_store<Space>& store, graph::graph_view const& g, residual_state state, unsigned steps_left,
@@ -124,7 +117,7 @@ class rank_correction {
       double const seen = 1.1 * solver_.gain(d, steps) * left / before;
       if (is_first) shortfall = std::clamp(std::max(seen, 0.6 * shortfall), 0.2, 8.0);
       has_solved_ = state.solution_norm <= store.most_change();
-      if (has_solved_ && (store.is_within(g, error_of(state, true), new_sum) || steps_left == 0)) return state;
+      if (has_solved_ && (store.is_within(g, store.error_of(g, state), new_sum) || steps_left == 0)) return state;
       if (has_solved_ && 2 * left <= before) continue;
       if (has_solved_ && left > before) {  // worse than without ranks
         store.start(g, nullptr, 0);
@@ -147,6 +140,7 @@ class rank_correction {
     steps_ += done.iterations;
     store.start(g, full_.rank(), (1 - d) / (1 - d + d * full_.dangling()) * store.scale());
     store.pull_all(g, full_.bins());
+    store.sum_all(g);
     store.list_all(g);
     return store.read_state();
   }
@@ -174,9 +168,10 @@ class rank_correction {
       residual_state const state = store.read_state();
       left = residual_state::total(state.residual_norm);
       sum_of_ranks = residual_state::total(state.sum);
-      if (store.is_within(g, 3 * error_of(state, false), sum_of_ranks) || left >= 0.999 * before) break;
+      if (store.is_within(g, 3 * store.error_of(g, state), sum_of_ranks) || left >= 0.999 * before) break;
     }
     (void)store.set_limits(g, sum_of_ranks);
+    store.sum_all(g);
     store.list_all(g);
     return store.read_state();
   }

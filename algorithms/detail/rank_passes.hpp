@@ -74,7 +74,8 @@ void for_each_vertex(Space const& space, std::size_t n, F const& f) {
                           over_vertices<F>{f, n, vertices_per_tile});
 }
 
-/// Sets ranks to an initial value, and residuals accordingly.
+/// Sets ranks to an initial value, and residuals accordingly. In an undirected graph, whose arcs have no weights, the
+/// rank of a vertex without neighbours is its base; see take_if_mute() for weights.
 struct start_residuals {
   rank_residuals x;
   double const* start;  // nullptr: 0
@@ -82,10 +83,14 @@ struct start_residuals {
   template <class Tile>
   WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
     if (!valid) return;
-    std::int64_t const own = start != nullptr ? static_cast<std::int64_t>(start[i] * scale) : 0;
-    x.restart(static_cast<graph::vertex_id>(i), own);
+    auto const v = static_cast<graph::vertex_id>(i);
+    bool const is_mute = !x.g.directed() && x.totals == nullptr && x.g.degree(v) == 0;
+    std::int64_t const own = is_mute            ? x.base_of(v)
+                             : start != nullptr ? static_cast<std::int64_t>(start[i] * scale)
+                                                : std::int64_t{0};
+    x.restart(v, own);
     sums.ranks += own;
-    sums.residual_norm += magnitude(x.residual[i]);
+    sums.add(x.residual[i]);
   }
 };
 
@@ -110,10 +115,10 @@ struct measure_solution {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t tile) const {
     double sums[1] = {};
-    for (std::size_t v = tile * Tile::size() + t.rank(); v < x.g.vertices(); v += std::size_t{tiles} * Tile::size()) {
-      double const more = solution.at(x, static_cast<graph::vertex_id>(v));
-      sums[0] += more < 0 ? -more : more;
-    }
+    add_in_order(
+        t, tile * Tile::size() + t.rank(), std::size_t{tiles} * Tile::size(), x.g.vertices(),
+        [&](std::size_t v) { return solution.at(x, static_cast<graph::vertex_id>(v)); },
+        [&](double more) { sums[0] += more < 0 ? -more : more; });
     if (tile_sums<1>{parts, &x.state->arrived}.add_up(t, tile, tiles, sums) && t.rank() == 0)
       x.state->solution_norm = sums[0];
   }
@@ -182,10 +187,23 @@ struct pull_residuals {
                                            std::uint32_t begin, std::uint32_t end, std::uint32_t lane,
                                            std::uint32_t lanes) const {
       if constexpr (!Weighted) return pull<std::int64_t, false>(t, x.sent, nullptr, row.page, begin, end, lane, lanes);
+      constexpr unsigned at_once =
+          Tile::size() > 1 ? 4 : 1;  // arcs whose loads are issued before the first one returns
       value_row const weights(x.g.in_records()[v], x.g.numbers());
       std::int64_t all = 0;
-      for (std::uint32_t i = begin + lane; i < end; i += lanes)
-        all += sent_along(x.sent[row.page[i]], weights.weight(i), x.totals[row.page[i]]);
+      for (std::uint32_t i = begin + lane; i < end; i += at_once * lanes) {
+        std::int64_t sent[at_once];
+        double weight[at_once];
+        double total[at_once];
+        for (unsigned k = 0; k < at_once; ++k) {
+          std::uint32_t const at = i + k * lanes;
+          graph::vertex_id const u = at < end ? row.page[at] : 0;
+          sent[k] = at < end ? x.sent[u] : 0;
+          total[k] = at < end ? x.totals[u] : 0;
+          weight[k] = at < end ? weights.weight(at) : 0;
+        }
+        for (unsigned k = 0; k < at_once; ++k) all += sent_along(sent[k], weight[k], total[k]);
+      }
       return all;
     }
   };
@@ -203,16 +221,23 @@ struct sum_hubs {
   }
 };
 
-/// Sums |residual|, and lists the vertices with residuals above the limits.
+/// Sums residuals.
+struct sum_residuals {
+  rank_residuals x;
+  template <class Tile>
+  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
+    if (valid) sums.add(x.residual[i]);
+  }
+};
+
+/// One lane per vertex: lists those with residuals above the limits.
 struct list_residuals {
   rank_residuals x;
   frontier to;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid, residual_sums& sums) const {
+  WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     auto const v = static_cast<graph::vertex_id>(i);
-    std::int64_t const residual = valid ? x.residual[v] : 0;
-    to.add(t, x.g, v, x.exceeds(residual, v));
-    sums.residual_norm += magnitude(residual);
+    to.add(t, x.g, v, valid && x.exceeds_at(v, x.residual[v]));
   }
 };
 

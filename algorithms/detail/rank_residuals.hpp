@@ -12,6 +12,7 @@
 #include "../../graph/view.hpp"
 #include "frontier.hpp"
 #include "rank_weights.hpp"
+#include "rounds.hpp"
 #include "row_bins.hpp"
 #include "weights.hpp"
 
@@ -21,24 +22,24 @@ namespace wyrm::algorithms::detail {
 struct residual_state {
   /// Counters per sum: a device performs one atomic addition to an address at a time.
   static constexpr unsigned places = 64;
-  std::uint32_t sizes[3];              // of the current frontier, the next one, and the one to reset, in turn
-  std::uint32_t changed;               // number of items of vertices that a batch changes
-  std::int64_t sum[places];            // of x
-  std::int64_t residual_norm[places];  // the sum of |residual|; a residual that is taken counts until it is pushed
-  /// The sum of the residuals of vertices with neighbours; computed by passes over all vertices only.
-  std::int64_t residual_sum[places];
-  bin_ends bins;                // of the rows, if they are requested
-  double all_weights;           // see chebyshev_solver::prepare()
-  double out_of_range;          // the same
-  double solution_norm;         // see measure_solution
-  std::uint32_t arrived;        // of tile_sums; 0 between launches
-  std::uint64_t first_invalid;  // as weight_summary::first_invalid, of the rows that a batch changes
-  struct {
+  struct work_of_batch {
     std::uint64_t iterations;
     std::uint64_t ranked[places];
     std::uint64_t work[places];  // pushed vertices and their arcs
     std::uint64_t given_up;
-  } done;  // of the batch
+  };
+  work_of_batch done;
+  frontier_sizes sizes;                // of the frontiers of residuals to push
+  std::uint32_t changed;               // number of items of vertices that a batch changes
+  std::int64_t sum[places];            // of x
+  std::int64_t residual_norm[places];  // the sum of |residual|; a residual that is taken counts until it is pushed
+  std::int64_t residual_sum[places];   // in an undirected graph, of the same residuals
+  bin_ends bins;                       // of the rows, if they are requested
+  double all_weights;                  // see chebyshev_solver::prepare()
+  double out_of_range;                 // the same
+  double solution_norm;                // see measure_solution
+  std::uint32_t arrived;               // of tile_sums; 0 between launches
+  std::uint64_t first_invalid;         // as weight_summary::first_invalid, of the rows that a batch changes
 
   /// On the host. Adds the counters modulo 2^64, as the device does: a single counter may have wrapped around, or be
   /// far greater than the sum.
@@ -52,8 +53,8 @@ struct residual_state {
 
 /// The residual that a vertex has added to its rank, and what it sends for it.
 struct taken_residual {
-  std::int64_t magnitude;  // of the residual
-  std::int64_t more;       // the change of `sent`
+  std::int64_t residual;
+  std::int64_t more;  // the change of `sent`
 };
 
 [[nodiscard]] WYRM_HD inline std::int64_t magnitude(std::int64_t residual) {
@@ -81,6 +82,7 @@ class weighted_arcs {
 /// The arrays and limits of all kernels. x, residual and sent have one value per vertex, in the units of
 /// incremental_pagerank.
 struct rank_residuals {
+  static constexpr unsigned least_lanes = 8;  // of an item, see push()
   graph::graph_view g;
   std::int64_t* x;  // the unscaled ranks
   std::int64_t* residual;
@@ -89,20 +91,26 @@ struct rank_residuals {
   double damping;
   double limit;          // of the residual of any vertex
   double limit_per_arc;  // added for each arc of the vertex
-  double target_norm;    // pushing ends when the norm is at most this; negative: never because of the norm
+  double target_error;   // pushing ends when the error is at most this; negative: never because of the error
   std::int64_t base;     // of each vertex, if there are no `bases`
   std::int64_t const* bases;
   double* totals;  // of the weights of the arcs of a vertex, see weight_total; nullptr: arcs have no weights
 
-  /// Most residuals are below `limit`, so that the degree need not be read.
-  [[nodiscard]] WYRM_HD bool exceeds(std::int64_t r, graph::vertex_id v) const {
-    auto const size = static_cast<double>(magnitude(r));
-    return size > limit && size > limit + limit_per_arc * g.degree(v);
+  /// Whether the residual of a vertex exceeds its limit.
+  [[nodiscard]] WYRM_HD bool exceeds(std::int64_t r, std::uint32_t degree) const {
+    return static_cast<double>(magnitude(r)) > limit + limit_per_arc * degree;
+  }
+  /// The same without a degree: most residuals are below `limit`, so that it need not be read.
+  [[nodiscard]] WYRM_HD bool exceeds_at(graph::vertex_id v, std::int64_t r) const {
+    return static_cast<double>(magnitude(r)) > limit && exceeds(r, g.degree(v));
   }
   [[nodiscard]] WYRM_HD std::int64_t contribution(graph::vertex_id v) const {
-    if (totals != nullptr) return totals[v] != 0 ? rounded(damping * static_cast<double>(x[v])) : 0;
-    std::uint32_t const degree = g.degree(v);
-    return degree == 0 ? 0 : rounded(damping * static_cast<double>(x[v]) / degree);
+    return contribution(v, x[v], totals != nullptr ? 0 : g.degree(v));
+  }
+  /// The same for a rank of v, and its degree, which is ignored if arcs have weights.
+  [[nodiscard]] WYRM_HD std::int64_t contribution(graph::vertex_id v, std::int64_t rank, std::uint32_t degree) const {
+    if (totals != nullptr) return totals[v] != 0 ? rounded(damping * static_cast<double>(rank)) : 0;
+    return degree == 0 ? 0 : rounded(damping * static_cast<double>(rank) / degree);
   }
   /// What the share of an arc is divided by: the sum of weights, or the degree; 0 for a vertex that sends nothing.
   [[nodiscard]] WYRM_HD double divisor(graph::vertex_id v) const { return totals != nullptr ? totals[v] : g.degree(v); }
@@ -118,44 +126,91 @@ struct rank_residuals {
     residual[v] = base_of(v) - own;
   }
   /// Adds what the vertex of an item sends along each of its arcs to the residual of the neighbour, when `sent` changes
-  /// from `from` to `to`, and subtracts `gone`, the magnitude of the residual that the vertex has taken, from the norm.
-  /// All lanes call f(v, exceeds), so f may be collective; a lane without a neighbour passes v = 0 and exceeds = false.
-  /// f is not called if nothing changes. Weighted: whether arcs have weights. Collective.
+  /// from `from` to `to`, and subtracts `gone`, the residual that the vertex has taken, from the norm and the sum. Each
+  /// item has consecutive lanes, a power of two; lanes without one pass nullptr. All lanes call f(v, exceeds) with
+  /// arrays of several neighbours, so f may be collective; where there is no neighbour, v = 0 and exceeds = false. f is
+  /// not called if nothing changes. Weighted: whether arcs have weights. Collective.
   template <bool Weighted, class Tile, class F>
-  WYRM_HD void push(Tile const& t, frontier_item item, std::int64_t from, std::int64_t to, std::int64_t gone,
+  WYRM_HD void push(Tile const& t, frontier_item const* item, std::int64_t from, std::int64_t to, std::int64_t gone,
                     F const& f) const {
-    std::int64_t more = t.rank() == 0 ? -gone : 0;
-    graph::neighbour_list const all = g.neighbours(item.vertex);
-    graph::neighbour_list const part = item.part_of(all);
-    [[maybe_unused]] weighted_arcs const arcs(*this, item.vertex, part.data - all.data);
-    for (std::uint32_t i = 0; from != to && i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
-      graph::vertex_id const v = has ? part[i + t.rank()] : 0;
-      std::int64_t by = has ? to - from : 0;
-      if constexpr (Weighted)
-        if (has) by = arcs.change(i + t.rank(), from, to);
-      std::int64_t const before =
-          by != 0 ? exec::atomic_ref<std::int64_t>(residual[v]).fetch_add(by, exec::relaxed) : std::int64_t{0};
-      if (by != 0) more += magnitude(before + by) - magnitude(before);
-      f(v, by != 0 && exceeds(before + by, v));
+    constexpr unsigned at_once = Tile::size() > 1 ? 4 : 1;  // additions that are issued before the first one returns
+    unsigned const lanes = lanes_of_item(t, item);
+    unsigned const lane = t.rank() % lanes;
+    std::int64_t more = lane == 0 ? -magnitude(gone) : 0;
+    std::int64_t all_by = lane == 0 ? -gone : 0;
+    graph::vertex_id const source = item != nullptr ? item->vertex : 0;
+    graph::neighbour_list all{};
+    graph::neighbour_list part{};
+    if (item != nullptr && from != to) {
+      all = g.neighbours(source);
+      part = item->part_of(all);
+    }
+    [[maybe_unused]] weighted_arcs const arcs(*this, source, part.data - all.data);
+    for (std::uint32_t i = 0; t.any(i < part.size); i += lanes * at_once) {
+      graph::vertex_id v[at_once];
+      std::int64_t by[at_once];
+      std::int64_t before[at_once];
+      bool exceeds_limit[at_once];
+      for (unsigned k = 0; k < at_once; ++k) {
+        std::uint32_t const at = i + k * lanes + lane;
+        bool const has = at < part.size;
+        v[k] = has ? part[at] : 0;
+        by[k] = has ? to - from : 0;
+        if constexpr (Weighted)
+          if (has) by[k] = arcs.change(at, from, to);
+      }
+      for (unsigned k = 0; k < at_once; ++k)
+        before[k] = by[k] != 0 ? exec::atomic_ref<std::int64_t>(residual[v[k]]).fetch_add(by[k], exec::relaxed)
+                               : std::int64_t{0};
+      for (unsigned k = 0; k < at_once; ++k) {
+        all_by += by[k];
+        more += magnitude(before[k] + by[k]) - magnitude(before[k]);
+        exceeds_limit[k] = by[k] != 0 && exceeds_at(v[k], before[k] + by[k]);
+      }
+      f(v, exceeds_limit);
     }
     more = exec::sum(t, more);
-    if (t.rank() == 0) add_to(state->residual_norm, more, exec::thread_number(t));
+    all_by = exec::sum(t, all_by);
+    if (t.rank() != 0) return;
+    add_to(state->residual_norm, more, exec::thread_number(t));
+    add_to(state->residual_sum, all_by, exec::thread_number(t));
+  }
+  /// The lanes of an item, if each item of a tile has the same number of consecutive lanes: least_lanes or more, or all
+  /// lanes.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD static unsigned lanes_of_item(Tile const& t, frontier_item const* item) {
+    unsigned lanes = Tile::size();
+    auto const number = reinterpret_cast<std::uintptr_t>(item);
+    while (lanes > least_lanes && !t.all(number == t.shfl(number, t.rank() / lanes * lanes))) lanes /= 2;
+    return lanes;
+  }
+  /// In an undirected graph: takes the residual of a vertex that sends nothing. So such vertices have no residuals,
+  /// which error_of() in rank_store.hpp relies on.
+  WYRM_HD void take_if_mute(graph::vertex_id v) const {
+    if (g.directed() || divisor(v) != 0) return;
+    std::int64_t const r = residual[v];
+    x[v] += r;
+    residual[v] = 0;
+    add_to(state->sum, r, v);
+    add_to(state->residual_norm, -magnitude(r), v);
+    add_to(state->residual_sum, -r, v);
+  }
+  /// As error_of() in rank_store.hpp, from the norm and the sum of the residuals.
+  [[nodiscard]] WYRM_HD std::uint64_t error(std::uint64_t norm, std::uint64_t sum) const {
+    return norm + (g.directed() ? norm : static_cast<std::uint64_t>(magnitude(static_cast<std::int64_t>(sum))));
   }
   /// Whether pushing may end, while no thread pushes; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool is_below_target(Tile const& t) const {
-    return is_below_target(exec::sum(t, norm_in_places(t.rank(), Tile::size())));
+    return static_cast<double>(error(total(t, state->residual_norm), total(t, state->residual_sum))) <= target_error;
   }
-  [[nodiscard]] WYRM_HD bool is_below_target(std::uint64_t left) const {
-    return static_cast<double>(static_cast<std::int64_t>(left)) <= target_norm;
-  }
-  /// The sum of every `step`-th counter from `first` on, modulo 2^64.
-  [[nodiscard]] WYRM_HD std::uint64_t norm_in_places(unsigned first, unsigned step) const {
-    std::uint64_t left = 0;
-    for (unsigned p = first; p < residual_state::places; p += step)
-      left += static_cast<std::uint64_t>(state->residual_norm[p]);
-    return left;
+  /// The sum of counters, modulo 2^64; collective.
+  template <class Tile, class T>
+  [[nodiscard]] WYRM_HD static std::uint64_t total(Tile const& t, T const (&counts)[residual_state::places]) {
+    std::uint64_t mine = 0;
+    for (unsigned p = t.rank(); p < residual_state::places; p += Tile::size())
+      mine += static_cast<std::uint64_t>(counts[p]);
+    return exec::sum(t, mine);
   }
   WYRM_HD static void add_to(std::int64_t (&places)[residual_state::places], std::int64_t by, std::uint64_t thread) {
     if (by != 0) exec::atomic_ref<std::int64_t>(places[thread % residual_state::places]).fetch_add(by, exec::relaxed);
@@ -197,7 +252,7 @@ struct resend {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     std::int64_t const all = x.sent[item->vertex];
-    x.push<Weighted>(t, *item, reverts ? all : 0, reverts ? 0 : all, 0, [](graph::vertex_id, bool) {});
+    x.push<Weighted>(t, item, reverts ? all : 0, reverts ? 0 : all, 0, [](auto const&, auto const&) {});
   }
 };
 
@@ -214,6 +269,7 @@ struct update_changed {
     if (is_first) {
       old.clear_mark(v);
       x.sent[v] = x.contribution(v);
+      if (x.totals == nullptr) x.take_if_mute(v);
     }
     fresh.add(t, x.g, v, is_first);
   }
@@ -240,6 +296,7 @@ struct update_totals {
     graph::vertex_id const v = item->vertex;
     x.totals[v] = total_of_parts(parts + (item - items), frontier_item::parts(x.g.degree(v)));
     x.sent[v] = x.contribution(v);
+    x.take_if_mute(v);
   }
 };
 
@@ -264,6 +321,7 @@ struct clear_removed {
     graph::vertex_id const v = removed[i];
     rank_residuals::add_to(x.state->sum, -x.x[v], i);
     rank_residuals::add_to(x.state->residual_norm, -magnitude(x.residual[v]), i);
+    rank_residuals::add_to(x.state->residual_sum, -x.residual[v], i);
     x.x[v] = x.residual[v] = x.sent[v] = 0;
   }
 };
@@ -277,42 +335,51 @@ struct clear_changed {
   }
 };
 
-/// One lane per item of the frontier: adds the residual of the vertex to its rank, and updates its contribution.
+/// When a batch is given up: if a frontier has more items than this, or if more vertices and arcs were pushed.
+struct push_bounds {
+  std::uint32_t items;
+  double work;
+};
+
+/// One lane per item of the frontier: adds the residual of the vertex to its rank, and updates its contribution. Takes
+/// no residual any more if the batch is given up, or the error is below the target: then the next frontier stays empty.
 struct take_residuals {
+  static constexpr unsigned lanes_per_item = 1;
   rank_residuals x;
   frontier now;
   taken_residual* taken;  // of each item
-  std::uint32_t* spare;   // the size of the previous frontier
-  std::uint32_t most;     // number of items; if the frontier has more, it is given up, and no residual is taken
-  WYRM_HD void start() const {
-    *spare = 0;
-    if (*now.size == 0 || x.is_below_target(x.norm_in_places(0, 1))) return;
-    if (*now.size <= most)
-      ++x.state->done.iterations;
-    else
-      x.state->done.given_up = 1;
-  }
+  std::uint32_t most;     // items
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    bool const goes_on = *now.size <= most && !x.is_below_target(t);
+    bool const goes_on = *now.size <= most && x.state->done.given_up == 0 && !x.is_below_target(t);
+    if (item == now.items) {
+      if (*now.size > most)
+        x.state->done.given_up = 1;  // which no tile reads, then
+      else if (goes_on)
+        ++x.state->done.iterations;
+    }
     std::int64_t r = 0;
     std::uint64_t work = 0;
     if (item != nullptr && item->part == 0) {
       graph::vertex_id const v = item->vertex;
       now.clear_mark(v);
       std::int64_t more = 0;
+      // All loads first, which take most of the time.
+      std::uint32_t const degree = x.g.degree(v);
+      std::int64_t const before = x.x[v];
+      std::int64_t const sent = x.sent[v];
       r = x.residual[v];
-      if (goes_on && x.exceeds(r, v)) {
-        work = std::uint64_t{1} + x.g.degree(v);
+      if (goes_on && x.exceeds(r, degree)) {
+        work = std::uint64_t{1} + degree;
         x.residual[v] = 0;
-        x.x[v] += r;
-        std::int64_t const fresh = x.contribution(v);
-        more = fresh - x.sent[v];
+        x.x[v] = before + r;
+        std::int64_t const fresh = x.contribution(v, before + r, degree);
+        more = fresh - sent;
         x.sent[v] = fresh;
       } else {
         r = 0;
       }
-      taken[item - now.items] = {magnitude(r), more};
+      taken[item - now.items] = {r, more};
     }
     auto const ranked = static_cast<std::uint64_t>(cuda::std::popcount(t.ballot(r != 0)));
     std::int64_t const sum = exec::sum(t, r);
@@ -321,20 +388,32 @@ struct take_residuals {
   }
 };
 
-/// One tile per item of the frontier: pushes the change of the contribution to neighbours.
+/// A round, see work_on(): pushes the changes of contributions to neighbours, after take_residuals.
 template <bool Weighted>
 struct push_residuals {
+  static constexpr unsigned lanes_per_item = rank_residuals::least_lanes;
   rank_residuals x;
+  taken_residual* taken;
+  push_bounds most;
   frontier now;
-  taken_residual const* taken;
   frontier next;
+  [[nodiscard]] WYRM_HD take_residuals before(frontier const&) const { return {x, now, taken, most.items}; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    taken_residual const own = taken[item - now.items - item->part];
-    if (own.magnitude == 0) return;
-    std::int64_t const to = Weighted ? x.sent[item->vertex] : own.more;  // without weights only the difference matters
-    x.push<Weighted>(t, *item, to - own.more, to, item->part == 0 ? own.magnitude : 0,
-                     [&](graph::vertex_id v, bool exceeds) { next.add(t, x.g, v, exceeds); });
+    if (t.any(item == now.items)) give_up_if_long(t);
+    taken_residual const own = item != nullptr ? taken[item - now.items - item->part] : taken_residual{0, 0};
+    if (t.all(own.residual == 0)) return;
+    std::int64_t const to =
+        Weighted && item != nullptr ? x.sent[item->vertex] : own.more;  // or any: only `more` matters
+    x.push<Weighted>(t, item, to - own.more, to, item != nullptr && item->part == 0 ? own.residual : 0,
+                     [&](auto const& v, auto const& exceeds) { next.add(t, x.g, v, exceeds); });
+  }
+
+ private:
+  template <class Tile>
+  WYRM_HD void give_up_if_long(Tile const& t) const {
+    std::uint64_t const work = rank_residuals::total(t, x.state->done.work);
+    if (t.rank() == 0 && static_cast<double>(work) > most.work) x.state->done.given_up = 1;
   }
 };
 

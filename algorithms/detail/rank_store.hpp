@@ -23,6 +23,7 @@
 #include "rank_residuals.hpp"
 #include "rank_sources.hpp"
 #include "rank_weights.hpp"
+#include "rounds.hpp"
 #include "row_bins.hpp"
 #include "weights.hpp"
 
@@ -43,10 +44,11 @@ class rank_store {
         sources_(space, g, o.sources, "incremental_pagerank"),
         values_(space, arrays() * room_),
         totals_(space, o.weighted ? room_ : 0),
-        marks_(space, 2 * words()),
-        items_{list(space), list(space), list(space)},
+        marks_(space, words()),
+        changed_(space),
         taken_(space),
         state_(space, 1),
+        rounds_(space, &state_.data()->sizes),
         parts_(space) {
     if (!(o.damping >= 0 && o.damping <= 0.99) || !(o.tolerance > 0 && o.tolerance <= 2) || o.max_iterations == 0)
       throw error(error_code::bad_argument,
@@ -86,7 +88,7 @@ class rank_store {
     std::size_t const room = exec::grown_room(room_, n);
     exec::buffer<std::int64_t, Space> values(space_, arrays() * room);
     exec::buffer<double, Space> totals(space_, options_.weighted ? room : 0);
-    exec::buffer<std::uint32_t, Space> marks(space_, 2 * ((room + 31) / 32));
+    exec::buffer<std::uint32_t, Space> marks(space_, (room + 31) / 32);
     space_.fill(marks.data(), 0, marks.bytes());
     for (std::size_t k = 0; k < arrays() && vertices_ > 0; ++k)
       space_.copy(values.data() + k * room, values_.data() + k * room_, vertices_ * sizeof(std::int64_t));
@@ -96,17 +98,12 @@ class rank_store {
     marks_ = std::move(marks);
     room_ = room;
   }
-  /// Requests the memory of frontiers for a graph with n ids and this many arcs, when this many vertices change. The
-  /// size of each buffer is checked separately, because a buffer is empty after a failed request.
+  /// Requests the memory of frontiers for a graph with n ids and this many arcs, when this many vertices change.
   void reserve(std::size_t n, std::uint64_t arcs, std::size_t changed) {
-    std::size_t const least = frontier::capacity(n, arcs);
-    auto const reserve_room = [&](auto& buffer) {
-      if (buffer.size() < least) buffer.reserve(frontier::capacity(n, arcs + arcs / 4));
-    };
-    items_[of_changed].reserve(frontier::capacity(std::min(n, changed), arcs));
-    for (unsigned i = 0; i < 2; ++i) reserve_room(items_[i]);
-    reserve_room(taken_);
-    if (options_.weighted) parts_.reserve(items_[of_changed].size());
+    rounds_.reserve(n, arcs);
+    taken_.reserve(frontier::capacity(n, arcs));
+    changed_.reserve(frontier::capacity(std::min(n, changed), arcs));
+    if (options_.weighted) parts_.reserve(changed_.size());
   }
   /// Sets the numbers of vertices to those of the graph, for which there is room. Returns the old number of ids.
   std::size_t resize(graph::graph_view const& g) {
@@ -140,28 +137,27 @@ class rank_store {
 
   [[nodiscard]] residual_state* state() const { return state_.data(); }
   [[nodiscard]] residual_state read_state() const { return exec::read(space_, state_.data()); }
-  /// The vertices with residuals to push: in the current round, and in the next one.
-  [[nodiscard]] frontier current() const { return in_rounds(0); }
-  [[nodiscard]] frontier next() const { return in_rounds(1); }
-  /// The size of the frontier after the next one, which is to be reset.
-  [[nodiscard]] std::uint32_t* spare_size() const { return size(2); }
-  [[nodiscard]] bool has_to_push(residual_state const& s) const { return s.sizes[turn_ % 3] > 0; }
-  /// The next frontier becomes the current one.
-  void advance() { turn_ = (turn_ + 1) % 6; }
+  /// The rounds of pushes; their frontiers are vertices with residuals above the limits.
+  [[nodiscard]] detail::rounds<Space>& rounds() { return rounds_; }
+  /// Whether there are residuals to push.
+  [[nodiscard]] bool has_to_push(residual_state const& s) const { return rounds_.items_left(s.sizes) > 0; }
   /// What the vertices of the current frontier have taken.
   [[nodiscard]] taken_residual* taken() const { return taken_.data(); }
-  /// The vertices that a batch changes, before it, and after it.
-  [[nodiscard]] frontier changed() const {
-    return {marks_.data() + words(), items_[of_changed].data(), &state_.data()->changed};
+  /// The vertices that a batch changes, before it, and after it; the latter are in the list of the next round.
+  [[nodiscard]] frontier changed() const { return {marks_.data(), changed_.data(), &state_.data()->changed}; }
+  [[nodiscard]] frontier changed_afterwards() const {
+    return {changed().marks, rounds_.next().items, rounds_.next().size};
   }
-  [[nodiscard]] frontier changed_afterwards() const { return {changed().marks, next().items, next().size}; }
   void clear(frontier const& f) const { space_.fill(f.size, 0, sizeof(*f.size)); }
+  /// Empties all lists, and forgets what was done for the last batch.
+  void clear_lists() const { space_.fill(state_.data(), 0, offsetof(residual_state, sum)); }
   template <unsigned W, class F>
   void over(frontier const& f, F const& work) const {
     for_each_item<W>(space_, f, work);
   }
   [[nodiscard]] rank_residuals residuals(graph::graph_view const& g) const {
-    double const target = max_norm(g) / 2;
+    double const error = max_error(sum_) - rounding_error(g, sum_);
+    double const of_limits = coarseness_ * error / 8;  // so that limits alone keep the error below half of it
     double const least = options_.damping > 0 ? 1 / (1 - options_.damping) : 0;
     std::int64_t* const x = values_.data();
     return {g,
@@ -170,9 +166,9 @@ class rank_store {
             x + 2 * room_,
             state_.data(),
             options_.damping,
-            std::max(coarseness_ * target / 2 / static_cast<double>(vertices_), least),
-            std::max(coarseness_ * target / 2 / arcs_, least),
-            ignores_target_ ? -1 : target,
+            std::max(of_limits / static_cast<double>(vertices_), least),
+            std::max(of_limits / arcs_, least),
+            ignores_target_ ? -1 : aim_ * error,
             base(),
             bases(),
             options_.weighted ? totals_.data() : nullptr};
@@ -197,14 +193,13 @@ class rank_store {
   /// Sets ranks to `ranks` in these units, or to 0, and the contributions accordingly; nothing is received yet.
   void start(graph::graph_view const& g, double const* ranks, double unit) {
     space_.fill(state_.data()->sum, 0, sizeof(residual_state::sum));
-    space_.fill(state_.data()->residual_norm, 0, sizeof(residual_state::residual_norm));
+    clear_norm_and_sum();
     for_each_vertex(space_, vertices_, start_residuals{residuals(g), ranks, unit});
     (void)set_limits(g, ranks != nullptr ? unit : (1 - options_.damping) * scale());
   }
   /// Pulls the contributions that all vertices receive, and computes residuals, their norm and their sum.
   void pull_all(graph::graph_view const& g, row_bins_view const& bins) const {
-    space_.fill(state_.data()->residual_norm, 0, sizeof(residual_state::residual_norm));
-    space_.fill(state_.data()->residual_sum, 0, sizeof(residual_state::residual_sum));
+    clear_norm_and_sum();
     std::uint32_t const tiles = std::min(bins.items(), 8192u);
     if (options_.weighted)
       exec::for_each_tile<32>(space_, tiles, pull_residuals<true>{residuals(g), bins, tiles});
@@ -212,12 +207,15 @@ class rank_store {
       exec::for_each_tile<32>(space_, tiles, pull_residuals<false>{residuals(g), bins, tiles});
     exec::for_each_lane<32>(space_, bins.hub_rows, sum_hubs{residuals(g), bins});
   }
-  /// Computes the norm, and starts a frontier with all vertices that have residuals above the limits.
-  void list_all(graph::graph_view const& g) const {
-    space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
-    space_.fill(state_.data()->residual_norm, 0, sizeof(residual_state::residual_norm));
-    clear(current());
-    for_each_vertex(space_, vertices_, list_residuals{residuals(g), current()});
+  /// Computes the norm and the sum of the residuals.
+  void sum_all(graph::graph_view const& g) const {
+    clear_norm_and_sum();
+    for_each_vertex(space_, vertices_, sum_residuals{residuals(g)});
+  }
+  /// Starts a frontier with all vertices that have residuals above the limits.
+  void list_all(graph::graph_view const& g) {
+    rounds_.begin(vertices_, g.arcs());
+    exec::for_each_lane<32>(space_, vertices_, list_residuals{residuals(g), rounds_.now()});
   }
 
   // Limits and errors.
@@ -238,6 +236,8 @@ class rank_store {
   [[nodiscard]] double least_sum() const { return sum_; }
   /// The factor of all limits, at least 1.
   void set_coarseness(double factor) { coarseness_ = factor; }
+  /// The part of the allowed error at which pushing ends.
+  void set_aim(double part) { aim_ = part; }
   /// Whether to push all residuals that exceed the limits, whatever the norm is: when all ranks are computed anew, so
   /// that later changes stay local.
   void ignore_target(bool ignores) { ignores_target_ = ignores; }
@@ -250,6 +250,13 @@ class rank_store {
   /// The greatest sum of changes that a correction of all ranks may need: twice the sum of ranks, and a part for its
   /// rounding. No sum overflows then.
   [[nodiscard]] double most_change() const { return 2.5 * unit_; }
+  /// A bound of the error of ranks, times 1 - d: the norm of the residuals, which bounds the error of unscaled ranks,
+  /// and a bound of the error of their sum. In an undirected graph vertices that send nothing have no residuals, and
+  /// all others push d times theirs; so the sum of the residuals is the error of that sum, times 1 - d.
+  [[nodiscard]] double error_of(graph::graph_view const& g, residual_state const& s) const {
+    double const norm = residual_state::total(s.residual_norm);
+    return norm + (g.directed() ? norm : std::abs(residual_state::total(s.residual_sum)));
+  }
   /// The error of ranks that the tolerance allows, times 1 - d, in units.
   [[nodiscard]] double max_error(double sum_of_ranks) const {
     return options_.damping * options_.tolerance * sum_of_ranks;
@@ -263,12 +270,12 @@ class rank_store {
   }
 
  private:
-  using list = exec::buffer<frontier_item, Space>;
-  static constexpr unsigned of_changed = 2;  // index in items_ of the vertices that a batch changes
-
-  [[nodiscard]] std::uint32_t* size(unsigned later) const { return state_.data()->sizes + (turn_ + later) % 3; }
-  [[nodiscard]] frontier in_rounds(unsigned later) const {
-    return {marks_.data(), items_[(turn_ + later) % 2].data(), size(later)};
+  // They are next to each other.
+  void clear_norm_and_sum() const {
+    static_assert(offsetof(residual_state, residual_sum) ==
+                  offsetof(residual_state, residual_norm) + sizeof(residual_state::residual_norm));
+    space_.fill(state_.data()->residual_norm, 0,
+                sizeof(residual_state::residual_norm) + sizeof(residual_state::residual_sum));
   }
   void clear_state() const { space_.fill(state_.data(), 0, state_.bytes()); }
   // Whether the present base suits this number of vertices: the sum of all ranks must not exceed a unit, nor become
@@ -284,10 +291,6 @@ class rank_store {
   [[nodiscard]] std::size_t arrays() const { return is_personal() ? 4 : 3; }
   [[nodiscard]] std::int64_t* bases() const { return is_personal() ? values_.data() + 3 * room_ : nullptr; }
   [[nodiscard]] std::size_t words() const { return (room_ + 31) / 32; }
-  // The norm of residuals that is allowed for any sum of ranks.
-  [[nodiscard]] double max_norm(graph::graph_view const& g) const {
-    return (max_error(sum_) - rounding_error(g, sum_)) / 2;
-  }
   // The error of ranks due to rounding of what is sent: twice half a unit per arc, and the errors of four operations on
   // doubles; with weights also twice half a unit per vertex, and the errors of 16 operations; and that of the bases. 0
   // if nothing is sent, as the tolerance allows no error then.
@@ -312,16 +315,17 @@ class rank_store {
   rank_sources<Space> sources_;
   exec::buffer<std::int64_t, Space> values_;  // x, residuals, sent, and the bases if there are sources
   exec::buffer<double, Space> totals_;        // of weights
-  exec::buffer<std::uint32_t, Space> marks_;  // of the frontiers, and of the vertices that a batch changes
-  list items_[3];
+  exec::buffer<std::uint32_t, Space> marks_;  // of the vertices that a batch changes
+  exec::buffer<frontier_item, Space> changed_;
   exec::buffer<taken_residual, Space> taken_;
   exec::buffer<residual_state, Space> state_;
+  detail::rounds<Space> rounds_;
   exec::buffer<double, Space> parts_;  // sums of weights of the parts of rows
   double unit_ = 1;
   double arcs_ = 0;             // limits are computed for at most this many arcs,
   double sum_ = 1;              // and at least this sum
   double coarseness_ = 1;       // see set_coarseness()
-  unsigned turn_ = 0;           // iterations so far, modulo 6: frontiers repeat after 2, and sizes after 3
+  double aim_ = 0.5;            // see set_aim()
   bool ignores_target_ = true;  // see ignore_target()
 };
 

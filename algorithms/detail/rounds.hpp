@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/launch.hpp"
@@ -20,7 +21,15 @@
 
 namespace wyrm::algorithms::detail {
 
+/// In memory of the space, 0 at the beginning. The frontiers of rounds take turns at these sizes.
+struct frontier_sizes {
+  std::uint32_t items[3];      // of the current frontier, the next one, and the one to reset, in turn
+  std::uint32_t small_rounds;  // that the last team has done
+  std::uint32_t has_parts[3];  // frontier::has_parts
+};
+
 inline constexpr unsigned has_parts_offset = 4;  // of frontier::has_parts from frontier::size
+static_assert(offsetof(frontier_sizes, has_parts) == has_parts_offset * sizeof(std::uint32_t));
 
 template <class Work>
 struct work_of_round {
@@ -40,16 +49,28 @@ struct work_of_round {
   { return work.begin(t); }
   template <class Tile, class... Own>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item, Own&... own) const {
-    work(t, *item, own...);
+    if constexpr (requires { Work::lanes_per_item; })
+      work(t, item, own...);
+    else
+      work(t, *item, own...);
   }
 };
+
+/// F::lanes_per_item, see work_on(); 0 if there is no such member.
+template <class F>
+inline constexpr unsigned lanes_per_item = 0;
+template <class F>
+requires requires { F::lanes_per_item; }
+inline constexpr unsigned lanes_per_item<F> = F::lanes_per_item;
+template <class Work>
+inline constexpr unsigned lanes_per_item<work_of_round<Work>> = lanes_per_item<Work>;
 
 /// The frontiers of all rounds, which take turns at two lists and three sizes.
 struct frontier_turns {
   std::uint32_t* marks[2];
   frontier_item* items[2];
-  std::uint32_t* sizes;  // of the current frontier, the next one, and the one to reset, in turn
-  [[nodiscard]] WYRM_HD std::uint32_t* size(unsigned turn) const { return sizes + turn % 3; }
+  frontier_sizes* sizes;
+  [[nodiscard]] WYRM_HD std::uint32_t* size(unsigned turn) const { return sizes->items + turn % 3; }
   [[nodiscard]] WYRM_HD frontier at(unsigned turn) const {
     return {marks[turn % 2], items[turn % 2], size(turn), size(turn) + has_parts_offset};
   }
@@ -60,6 +81,10 @@ struct frontier_turns {
 /// the object that before() returns, for each item; the work itself; the object that after() returns, with one lane per
 /// item, and nullptr for lanes without an item. A member before_parts(now) instead of before(now): the object does
 /// nothing for vertices in one part, and small rounds leave the first step out if all are in one part.
+///
+/// The work and the object of before() are called with a tile of 8 lanes per item; or, if they have a member
+/// lanes_per_item, with one of 32 lanes for several items, and with a pointer, which is nullptr for lanes without one;
+/// see over_items.
 template <class Work>
 [[nodiscard]] WYRM_HD Work work_on(Work work, std::uint32_t number, frontier const& now, frontier const& next) {
   work.next = next;
@@ -68,8 +93,8 @@ template <class Work>
   return work;
 }
 
-/// Work of a team: rounds from a turn on, while their frontiers have at least one and at most `limit` items; `done`
-/// receives their number. The part of the team does those of few items. If `work` has a member refill(t, team, now),
+/// Work of a team: rounds from a turn on, while their frontiers have at least one and at most `limit` items; the sizes
+/// receive their number. The part of the team does those of few items. If `work` has a member refill(t, team, now),
 /// all tiles call it when the frontier `now` is empty. It returns whether it may have added items, the same in all
 /// tiles, after a sync() in that case.
 template <class Work>
@@ -80,12 +105,11 @@ struct small_rounds {
   std::uint32_t number;  // of the first round
   std::uint32_t limit;
   std::uint32_t most;  // rounds
-  std::uint32_t* done;
   template <class Tile, class Team>
   WYRM_HD void operator()(Tile const& t, Team const& team) const {
     std::uint32_t const of_part = small_items_of_tile * team.tiles_of_part();
     std::uint32_t const few = limit < of_part ? limit : of_part;
-    exec::atomic_ref<std::uint32_t> const shared(*done);
+    exec::atomic_ref<std::uint32_t> const shared(turns.sizes->small_rounds);
     std::uint32_t r = 0;
     for (;;) {
       r = run(t, team, r, few / 2, limit);  // half: so that the team and the part do not alternate
@@ -119,18 +143,19 @@ struct small_rounds {
       }
       if (items <= few || items > limit) break;
       Work const of_round = work_on(work, number + r, now, turns.at(turn + r + 1));
-      if constexpr (requires { of_round.before(now); }) step<true>(t, team, now, of_round.before(now));
+      if constexpr (requires { of_round.before(now); }) step(t, team, now, of_round.before(now));
       if constexpr (requires { of_round.before_parts(now); })
-        if (*now.has_parts != 0) step<true>(t, team, now, of_round.before_parts(now));
-      step<true>(t, team, now, work_of_round<Work>{of_round, turns.size(turn + r + 2)});
-      if constexpr (requires { of_round.after(now); }) step<false>(t, team, now, of_round.after(now));
+        if (*now.has_parts != 0) step(t, team, now, of_round.before_parts(now));
+      step(t, team, now, work_of_round<Work>{of_round, turns.size(turn + r + 2)});
+      if constexpr (requires { of_round.after(now); }) step<1>(t, team, now, of_round.after(now));
       ++r;
     }
     return r;
   }
-  template <bool TilePerItem, class Tile, class Team, class F>
+  template <unsigned Lanes = 0, class Tile, class Team, class F>
   WYRM_HD static void step(Tile const& t, Team const& team, frontier const& now, F const& f) {
-    over_items<TilePerItem, F>{now.items, now.size, team.tiles(), f}(t, team.rank());
+    constexpr unsigned lanes = Lanes > 0 ? Lanes : lanes_per_item < F >> 0 ? lanes_per_item<F> : Tile::size();
+    over_items<lanes, F>{now.items, now.size, team.tiles(), f}(t, team.rank());
     team.sync();
   }
 };
@@ -139,16 +164,19 @@ struct small_rounds {
 /// the mark of each vertex of now() that it processes; other tiles may be adding the vertex to next() meanwhile.
 enum class visits : std::uint8_t { once, again };
 
-/// Owns the frontiers: 16 bytes per vertex, and 1/16 byte per arc. List: the class of their arrays.
+/// Owns the frontiers: 16 bytes per vertex, and 1/16 byte per arc. List: the class of their arrays. Their sizes may be
+/// part of a state of the caller in memory of the space.
 template <class Space, template <class, class> class List = exec::buffer>
 class rounds {
  public:
   explicit rounds(Space const& space, visits how_often = visits::once)
-      : space_(space),
-        how_often_(how_often),
-        marks_(space),
-        items_{list(space), list(space)},
-        sizes_(space, has_parts_offset + 3) {}
+      : rounds(space, how_often, exec::buffer<frontier_sizes, Space>(space, 1)) {
+    sizes_ = own_sizes_.data();
+  }
+  rounds(Space const& space, frontier_sizes* sizes)
+      : rounds(space, visits::once, exec::buffer<frontier_sizes, Space>(space)) {
+    sizes_ = sizes;
+  }
 
   /// Requests the memory for graphs with at most so many vertices and arcs. If all marks are clear, they stay so.
   /// Throws error(out_of_memory).
@@ -169,7 +197,7 @@ class rounds {
     clear();
   }
   /// Empties the frontiers; the marks stay.
-  void clear() { space_.fill(sizes_.data(), 0, sizes_.bytes()); }
+  void clear() { space_.fill(sizes_, 0, sizeof(frontier_sizes)); }
 
   /// now(): the frontier that the next round processes; next(): the frontier that it fills.
   [[nodiscard]] frontier now() const { return turns().at(turn_); }
@@ -177,10 +205,10 @@ class rounds {
   /// The number of items of now(). Waits.
   [[nodiscard]] std::uint32_t left() const { return exec::read(space_, turns().size(turn_)); }
 
-  /// Launches f(tile, item) for all items of now(), with 8 lanes per item, which fills next(): a round.
+  /// Launches f for all items of now(), as work_on() has it, which fills next(): a round.
   template <class F>
   void enqueue(F const& f) {
-    for_each_item<8>(space_, now(), work_of_round<F>{f, turns().size(turn_ + 2)});
+    step(now(), work_of_round<F>{f, turns().size(turn_ + 2)});
     turn_ = (turn_ + 1) % turns_of_period;
   }
 
@@ -191,8 +219,8 @@ class rounds {
     for (unsigned i = 0; i < rounds; ++i) {
       frontier const of = now();
       Work const of_round = work_on(work, number + i, of, next());
-      if constexpr (requires { of_round.before(of); }) for_each_item<8>(space_, of, of_round.before(of));
-      if constexpr (requires { of_round.before_parts(of); }) for_each_item<8>(space_, of, of_round.before_parts(of));
+      if constexpr (requires { of_round.before(of); }) step(of, of_round.before(of));
+      if constexpr (requires { of_round.before_parts(of); }) step(of, of_round.before_parts(of));
       enqueue(of_round);
       if constexpr (requires { of_round.after(of); }) for_each_item<32>(space_, of, of_round.after(of));
     }
@@ -208,18 +236,30 @@ class rounds {
   template <class Work>
   progress do_small(Work const& work, std::uint32_t number, std::uint32_t limit,
                     std::uint32_t most = most_small_rounds) {
+    if (!enqueue_small(work, number, limit, most)) return {left(), 0};
+    return note_small(exec::read(space_, sizes_));
+  }
+  /// The same in two steps, without waiting: launches the rounds, and returns whether there is a team that does them.
+  template <class Work>
+  bool enqueue_small(Work const& work, std::uint32_t number, std::uint32_t limit,
+                     std::uint32_t most = most_small_rounds) {
     if constexpr (exec::has_tiles<Space>)
       if (limit > 0) {
-        exec::for_team<8>(space_,
-                          small_rounds<Work>{turns(), turn_, work, number, limit, most, sizes_.data() + place_of_done});
-        std::uint32_t seen[place_of_done + 1];
-        space_.copy_out(seen, sizes_.data(), sizeof(seen));
-        turn_ += seen[place_of_done];
-        turn_ %= turns_of_period;
-        return {seen[turn_ % 3], seen[place_of_done]};
+        exec::for_team<(lanes_per_item<Work> > 0 ? 32 : 8)>(
+            space_, small_rounds<Work>{turns(), turn_, work, number, limit, most});
+        return true;
       }
-    return {left(), 0};
+    return false;
   }
+  /// After enqueue_small() has returned true: what it has done, by the sizes that the caller has read since. To be
+  /// called before any other member.
+  progress note_small(frontier_sizes const& seen) {
+    turn_ += seen.small_rounds;
+    turn_ %= turns_of_period;
+    return {items_left(seen), seen.small_rounds};
+  }
+  /// left() by sizes that the caller has read.
+  [[nodiscard]] std::uint32_t items_left(frontier_sizes const& seen) const { return seen.items[turn_ % 3]; }
 
   /// Rounds until a frontier is empty, with `work` as for work_on(). `number` is that of the first round; returns the
   /// number of the round that would be the next one.
@@ -236,17 +276,26 @@ class rounds {
 
  private:
   using list = List<frontier_item, Space>;
-  static constexpr std::size_t place_of_done = 3;  // in sizes_: the number of rounds of the last team
-  static_assert(place_of_done < has_parts_offset);
+  rounds(Space const& space, visits how_often, exec::buffer<frontier_sizes, Space> own)
+      : space_(space),
+        how_often_(how_often),
+        marks_(space),
+        items_{list(space), list(space)},
+        own_sizes_(std::move(own)) {}
+  template <class F>
+  void step(frontier const& of, F const& f) const {
+    if constexpr (lanes_per_item < F >> 0)
+      for_each_item_in_groups<lanes_per_item<F>>(space_, of, f);
+    else
+      for_each_item<8>(space_, of, f);
+  }
   // After so many rounds, lists and sizes have the same turn. An unsigned number of all rounds would wrap in the middle
   // of a period, after an hour or two of small rounds.
   static constexpr unsigned turns_of_period = 6;
   [[nodiscard]] std::size_t words() const { return how_often_ == visits::once ? words_ : 2 * words_; }
   [[nodiscard]] frontier_turns turns() const {
     std::uint32_t* const marks = marks_.data();
-    return {{marks, how_often_ == visits::once ? marks : marks + words_},
-            {items_[0].data(), items_[1].data()},
-            sizes_.data()};
+    return {{marks, how_often_ == visits::once ? marks : marks + words_}, {items_[0].data(), items_[1].data()}, sizes_};
   }
 
   Space space_;
@@ -254,8 +303,9 @@ class rounds {
   std::size_t words_ = 0;  // of the marks of one frontier
   exec::buffer<std::uint32_t, Space> marks_;
   list items_[2];
-  exec::buffer<std::uint32_t, Space> sizes_;  // see frontier_turns; place_of_done; and frontier::has_parts
-  unsigned turn_ = 0;                         // rounds so far, modulo turns_of_period
+  exec::buffer<frontier_sizes, Space> own_sizes_;  // unless they are the caller's
+  frontier_sizes* sizes_ = nullptr;
+  unsigned turn_ = 0;  // rounds so far, modulo turns_of_period
 };
 
 }  // namespace wyrm::algorithms::detail

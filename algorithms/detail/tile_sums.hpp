@@ -55,4 +55,19 @@ struct tile_sums {
   }
 };
 
+/// Calls add(value(i)) for each i in [0, n) that belongs to the calling lane, one of `lanes`, in the order of i.
+/// value() is called for several i before the first add(), so that a device waits for all of their loads together.
+template <class Tile, class Value, class Add>
+WYRM_HD void add_in_order(Tile const&, std::size_t lane, std::size_t lanes, std::size_t n, Value const& value,
+                          Add const& add) {
+  constexpr unsigned at_once = Tile::size() > 1 ? 8 : 1;
+  for (std::size_t i = lane; i < n; i += at_once * lanes) {
+    decltype(value(i)) values[at_once] = {};
+    for (unsigned k = 0; k < at_once; ++k)
+      if (i + k * lanes < n) values[k] = value(i + k * lanes);
+    for (unsigned k = 0; k < at_once; ++k)
+      if (i + k * lanes < n) add(values[k]);
+  }
+}
+
 }  // namespace wyrm::algorithms::detail
