@@ -265,6 +265,7 @@ class incremental_pagerank final : public maintained_pagerank {
   static unsigned iterations_for(double target, double error, double before, unsigned iterations) {
     constexpr unsigned most = 16;
     if (!(target > 0)) return most;
+    if (!(error > target)) return 1;
     if (iterations == 0 || !(error < before)) return 4;
     double const needed = std::log(error / target) / std::log(before / error) * iterations;
     return static_cast<unsigned>(std::clamp(std::ceil(1.2 * needed), 1.0, double{most}));
@@ -273,8 +274,9 @@ class incremental_pagerank final : public maintained_pagerank {
   // after them.
   detail::residual_state push(graph::graph_view const& g, unsigned iterations, unsigned left, bool may_rank_all) {
     double const part = may_rank_all ? options().full_run : std::numeric_limits<double>::infinity();
-    double const items = std::min(part * static_cast<double>(store_.vertices()), 4e9);
-    detail::push_bounds const most{static_cast<std::uint32_t>(items),
+    constexpr auto any = std::numeric_limits<std::uint32_t>::max();
+    double const items = part * static_cast<double>(store_.vertices());
+    detail::push_bounds const most{items < double{any} ? static_cast<std::uint32_t>(items) : any,
                                    part * static_cast<double>(store_.vertices() + g.arcs())};
     detail::rank_residuals const x = store_.residuals(g);
     return options().weighted ? push(detail::push_residuals<true>{x, store_.taken(), most, {}, {}}, iterations, left)

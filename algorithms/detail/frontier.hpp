@@ -257,8 +257,8 @@ WYRM_HD void for_each_in_share(frontier_item const* items, std::size_t n, std::s
 }
 
 /// A loop of a fixed number of tiles over a frontier, with so many lanes per item: a tile for each, if it has no more
-/// lanes; otherwise several items at once, and nullptr for lanes without an item. If there are two or more times as
-/// many lanes as these items need, each has more than Lanes > 1: a power of two.
+/// lanes; otherwise several items at once, and nullptr for lanes without an item. Where Lanes > 1, few items have more
+/// lanes each, a power of two: as many as leave half of all lanes to spare.
 template <unsigned Lanes, class F>
 struct over_items {
   static constexpr unsigned resident_blocks = exec::resident_blocks_of<F>();

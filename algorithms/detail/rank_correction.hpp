@@ -140,7 +140,6 @@ class rank_correction {
     steps_ += done.iterations;
     store.start(g, full_.rank(), (1 - d) / (1 - d + d * full_.dangling()) * store.scale());
     store.pull_all(g, full_.bins());
-    store.sum_all(g);
     store.list_all(g);
     return store.read_state();
   }
@@ -171,7 +170,6 @@ class rank_correction {
       if (store.is_within(g, 3 * store.error_of(g, state), sum_of_ranks) || left >= 0.999 * before) break;
     }
     (void)store.set_limits(g, sum_of_ranks);
-    store.sum_all(g);
     store.list_all(g);
     return store.read_state();
   }

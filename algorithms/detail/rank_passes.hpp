@@ -221,15 +221,6 @@ struct sum_hubs {
   }
 };
 
-/// Sums residuals.
-struct sum_residuals {
-  rank_residuals x;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const&, std::size_t i, bool valid, residual_sums& sums) const {
-    if (valid) sums.add(x.residual[i]);
-  }
-};
-
 /// One lane per vertex: lists those with residuals above the limits.
 struct list_residuals {
   rank_residuals x;

@@ -33,7 +33,7 @@ struct residual_state {
   std::uint32_t changed;               // number of items of vertices that a batch changes
   std::int64_t sum[places];            // of x
   std::int64_t residual_norm[places];  // the sum of |residual|; a residual that is taken counts until it is pushed
-  std::int64_t residual_sum[places];   // in an undirected graph, of the same residuals
+  std::int64_t residual_sum[places];   // of the same residuals
   bin_ends bins;                       // of the rows, if they are requested
   double all_weights;                  // see chebyshev_solver::prepare()
   double out_of_range;                 // the same

@@ -50,10 +50,12 @@ class rank_store {
         state_(space, 1),
         rounds_(space, &state_.data()->sizes),
         parts_(space) {
-    if (!(o.damping >= 0 && o.damping <= 0.99) || !(o.tolerance > 0 && o.tolerance <= 2) || o.max_iterations == 0)
-      throw error(error_code::bad_argument,
-                  "incremental_pagerank: damping must be in [0, 0.99], the tolerance in (0, 2], and max_iterations at "
-                  "least 1");
+    if (!(o.damping >= 0 && o.damping <= 0.99) || !(o.tolerance > 0 && o.tolerance <= 2) || o.max_iterations == 0 ||
+        !(o.full_run >= 0))
+      throw error(
+          error_code::bad_argument,
+          "incremental_pagerank: damping must be in [0, 0.99], the tolerance in (0, 2], max_iterations at least "
+          "1, and full_run at least 0");
     if (o.weighted) weight_inspector<Space>::require_numbers(g, "incremental_pagerank");
     // All ranks change by at most 2 in total, and temporarily by at most 2 d / (1 - d) more.
     unit_ = std::ldexp(1.0, 63 - static_cast<int>(std::ceil(std::log2(4 / (1 - o.damping)))));
@@ -206,11 +208,6 @@ class rank_store {
     else
       exec::for_each_tile<32>(space_, tiles, pull_residuals<false>{residuals(g), bins, tiles});
     exec::for_each_lane<32>(space_, bins.hub_rows, sum_hubs{residuals(g), bins});
-  }
-  /// Computes the norm and the sum of the residuals.
-  void sum_all(graph::graph_view const& g) const {
-    clear_norm_and_sum();
-    for_each_vertex(space_, vertices_, sum_residuals{residuals(g)});
   }
   /// Starts a frontier with all vertices that have residuals above the limits.
   void list_all(graph::graph_view const& g) {

@@ -82,8 +82,8 @@ struct frontier_turns {
 /// item, and nullptr for lanes without an item. A member before_parts(now) instead of before(now): the object does
 /// nothing for vertices in one part, and small rounds leave the first step out if all are in one part.
 ///
-/// The work and the object of before() are called with a tile of 8 lanes per item; or, if they have a member
-/// lanes_per_item, with one of 32 lanes for several items, and with a pointer, which is nullptr for lanes without one;
+/// The work gets an item, and the object of before() a pointer to one, with a tile of 8 lanes. If they have a member
+/// lanes_per_item, both get a pointer, with a tile of 32 lanes for several items, and nullptr for lanes without one;
 /// see over_items.
 template <class Work>
 [[nodiscard]] WYRM_HD Work work_on(Work work, std::uint32_t number, frontier const& now, frontier const& next) {
@@ -143,7 +143,11 @@ struct small_rounds {
       }
       if (items <= few || items > limit) break;
       Work const of_round = work_on(work, number + r, now, turns.at(turn + r + 1));
-      if constexpr (requires { of_round.before(now); }) step(t, team, now, of_round.before(now));
+      if constexpr (requires { of_round.before(now); }) {
+        using before = decltype(of_round.before(now));
+        static_assert((lanes_per_item<before> > 0) == (lanes_per_item<Work> > 0), "all tiles of a team have one size");
+        step(t, team, now, of_round.before(now));
+      }
       if constexpr (requires { of_round.before_parts(now); })
         if (*now.has_parts != 0) step(t, team, now, of_round.before_parts(now));
       step(t, team, now, work_of_round<Work>{of_round, turns.size(turn + r + 2)});

@@ -505,6 +505,8 @@ TYPED_TEST_P(changing_ranks_test, arguments_are_refused) {
     return refusal([&] { algorithms::incremental_pagerank(g.space(), g.view(), o); });
   };
   double const infinity = std::numeric_limits<double>::infinity();
+  for (double const full_run : {-0.1, std::nan("")})
+    this->expect_contains(told({.full_run = full_run}), "full_run at least 0");
   this->expect_contains(told({.sources = {{0, 1}, {5, 1}}}), "the source 5 with the weight 1.000000 is no vertex");
   this->expect_contains(told({.sources = {{0, 1}, {2, 1}, {4, 1}}}),
                         "the source 2 with the weight 1.000000 was removed");
