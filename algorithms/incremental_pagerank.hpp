@@ -203,12 +203,14 @@ class incremental_pagerank final : public maintained_pagerank {
     };
     auto const error_now = [&] { return store_.error_of(g, state); };
     auto const is_within = [&] { return store_.is_within(g, error_now(), all(state.sum)); };
+    unsigned const most_rounds = most_pushes(g);
     store_.set_aim(error_now() > many_times * store_.max_error(all(state.sum)) ? 0.9 : 0.5);
     double coarseness = ignores_target ? 1 : std::max(1.0, static_cast<double>(store_.vertices()) / vertices_nearby);
     store_.set_coarseness(coarseness);
     for (;;) {
       if (store_.update_limits(g, all(state.sum))) is_listed = false;
-      bool const is_given_up = may_rank_all && (skips_push || state.done.given_up != 0);
+      bool const is_given_up =
+          may_rank_all && (skips_push || state.done.given_up != 0 || state.done.iterations >= most_rounds);
       bool const is_under_way = ignores_target || (is_listed && !is_ranked);
       bool const is_done =
           store_.has_no_source() || (is_under_way ? error_now() <= store_.residuals(g).target_error : is_within());
@@ -239,8 +241,10 @@ class incremental_pagerank final : public maintained_pagerank {
       is_listed = true;
       double const before = error_now();
       std::uint64_t const rounds_before = state.done.iterations;
-      state = push(g, is_small ? 0 : at_once, iterations_left(), may_rank_all);
-      is_small = store_.rounds().items_left(state.sizes) <= small();
+      unsigned const rounds_left =
+          may_rank_all ? most_rounds - static_cast<unsigned>(rounds_before) : iterations_left();
+      state = push(g, is_small ? 0 : at_once, std::min(iterations_left(), rounds_left), may_rank_all);
+      is_small = store_.rounds().template is_small<detail::push_residuals<false>>(state.sizes, small());
       at_once = iterations_for(store_.residuals(g).target_error, error_now(), before,
                                static_cast<unsigned>(state.done.iterations - rounds_before));
     }
@@ -258,6 +262,14 @@ class incremental_pagerank final : public maintained_pagerank {
   template <class T>
   static double all(T const& counts) {
     return detail::residual_state::total(counts);
+  }
+  // The most iterations of pushes before all ranks are corrected: on a device, a round of few pushes takes about as
+  // long as a pull along 2^21 arcs.
+  [[nodiscard]] unsigned most_pushes(graph::graph_view const& g) const {
+    unsigned const all = options().max_iterations;
+    if (!exec::has_tiles<Space>) return all;
+    double const most = 10 * options().full_run * (12 + static_cast<double>(store_.vertices() + g.arcs()) / (1 << 18));
+    return most < all ? static_cast<unsigned>(most) : all;
   }
   // The most items of a frontier that a team processes: items may have hundreds of arcs, for which it has few lanes.
   [[nodiscard]] std::uint32_t small() const { return detail::small_frontier(space()) / 4; }

@@ -392,6 +392,7 @@ struct take_residuals {
 template <bool Weighted>
 struct push_residuals {
   static constexpr unsigned lanes_per_item = rank_residuals::least_lanes;
+  static constexpr bool leaves_hubs = true;  // a team has eight multiprocessors for their atomic additions
   rank_residuals x;
   taken_residual* taken;
   push_bounds most;

@@ -28,6 +28,13 @@ struct frontier_sizes {
   std::uint32_t has_parts[3];  // frontier::has_parts
 };
 
+/// Whether a team processes a frontier of so many items, of which it may get at most `limit`. LeavesHubs: whether it
+/// leaves most frontiers with hubs, vertices in several parts, to launches for them alone.
+template <bool LeavesHubs>
+[[nodiscard]] WYRM_HD constexpr bool fits_team(std::uint32_t items, std::uint32_t has_parts, std::uint32_t limit) {
+  return items <= (LeavesHubs && has_parts != 0 ? limit / 8 : limit);
+}
+
 inline constexpr unsigned has_parts_offset = 4;  // of frontier::has_parts from frontier::size
 static_assert(offsetof(frontier_sizes, has_parts) == has_parts_offset * sizeof(std::uint32_t));
 
@@ -84,7 +91,7 @@ struct frontier_turns {
 ///
 /// The work gets an item, and the object of before() a pointer to one, with a tile of 8 lanes. If they have a member
 /// lanes_per_item, both get a pointer, with a tile of 32 lanes for several items, and nullptr for lanes without one;
-/// see over_items.
+/// see over_items. If the work has a member leaves_hubs, see fits_team().
 template <class Work>
 [[nodiscard]] WYRM_HD Work work_on(Work work, std::uint32_t number, frontier const& now, frontier const& next) {
   work.next = next;
@@ -114,7 +121,7 @@ struct small_rounds {
     for (;;) {
       r = run(t, team, r, few / 2, limit);  // half: so that the team and the part do not alternate
       std::uint32_t const left = items(r);
-      if (left == 0 || left > limit) break;
+      if (left == 0 || !fits(r, left)) break;
       team.sync();  // all tiles have read the number of items
       if (team.in_part()) {
         r = run(t, team.part(), r, 0, few);
@@ -127,12 +134,17 @@ struct small_rounds {
   }
 
  private:
+  static constexpr bool leaves_hubs = requires { Work::leaves_hubs; };
+  [[nodiscard]] WYRM_HD bool fits(std::uint32_t r, std::uint32_t items) const {
+    return fits_team<leaves_hubs>(items, leaves_hubs ? *turns.at(turn + r).has_parts : 0, limit);
+  }
   /// Of round r; 0 where the last round is done.
   [[nodiscard]] WYRM_HD std::uint32_t items(std::uint32_t r) const { return r < most ? *turns.size(turn + r) : 0; }
-  /// Does rounds from round r on while they have more than `few` and at most `limit` items. Returns the next one.
+  /// Does rounds from round r on while they have more than `few` and at most `at_most` items, and fit a team. Returns
+  /// the next one.
   template <class Tile, class Team>
   [[nodiscard]] WYRM_HD std::uint32_t run(Tile const& t, Team const& team, std::uint32_t r, std::uint32_t few,
-                                          std::uint32_t limit) const {
+                                          std::uint32_t at_most) const {
     while (r < most) {
       frontier const now = turns.at(turn + r);
       std::uint32_t const items = *now.size;
@@ -141,7 +153,7 @@ struct small_rounds {
           if (work.refill(t, team, now)) continue;
         break;
       }
-      if (items <= few || items > limit) break;
+      if (items <= few || items > at_most || !fits(r, items)) break;
       Work const of_round = work_on(work, number + r, now, turns.at(turn + r + 1));
       if constexpr (requires { of_round.before(now); }) {
         using before = decltype(of_round.before(now));
@@ -262,8 +274,13 @@ class rounds {
     turn_ %= turns_of_period;
     return {items_left(seen), seen.small_rounds};
   }
-  /// left() by sizes that the caller has read.
+  /// left(), and whether a team processes that frontier, by sizes that the caller has read.
   [[nodiscard]] std::uint32_t items_left(frontier_sizes const& seen) const { return seen.items[turn_ % 3]; }
+  template <class Work>
+  [[nodiscard]] bool is_small(frontier_sizes const& seen, std::uint32_t limit) const {
+    return fits_team < requires { Work::leaves_hubs; }
+    > (items_left(seen), seen.has_parts[turn_ % 3], limit);
+  }
 
   /// Rounds until a frontier is empty, with `work` as for work_on(). `number` is that of the first round; returns the
   /// number of the round that would be the next one.
