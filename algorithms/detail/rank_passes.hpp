@@ -228,7 +228,11 @@ struct list_residuals {
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, std::size_t i, bool valid) const {
     auto const v = static_cast<graph::vertex_id>(i);
-    to.add(t, x.g, v, valid && x.exceeds_at(v, x.residual[v]));
+    bool const exceeds = valid && x.exceeds_at(v, x.residual[v]);
+    if (!t.any(exceeds)) return;
+    to.add(t, x.g, v, exceeds);
+    std::uint64_t const work = exec::sum(t, exceeds ? std::uint64_t{1} + x.g.degree(v) : std::uint64_t{0});
+    if (t.rank() == 0) rank_residuals::add_to(x.state->done.listed, work, exec::thread_number(t));
   }
 };
 

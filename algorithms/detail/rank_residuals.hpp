@@ -25,7 +25,8 @@ struct residual_state {
   struct work_of_batch {
     std::uint64_t iterations;
     std::uint64_t ranked[places];
-    std::uint64_t work[places];  // pushed vertices and their arcs
+    std::uint64_t work[places];    // pushed vertices and their arcs
+    std::uint64_t listed[places];  // the same of the vertices that passes over all of them have listed
     std::uint64_t given_up;
   };
   work_of_batch done;
@@ -212,15 +213,13 @@ struct rank_residuals {
       mine += static_cast<std::uint64_t>(counts[p]);
     return exec::sum(t, mine);
   }
-  WYRM_HD static void add_to(std::int64_t (&places)[residual_state::places], std::int64_t by, std::uint64_t thread) {
-    if (by != 0) exec::atomic_ref<std::int64_t>(places[thread % residual_state::places]).fetch_add(by, exec::relaxed);
+  template <class T>
+  WYRM_HD static void add_to(T (&places)[residual_state::places], T by, std::uint64_t thread) {
+    if (by != 0) exec::atomic_ref<T>(places[thread % residual_state::places]).fetch_add(by, exec::relaxed);
   }
   WYRM_HD void count(std::uint64_t ranked, std::uint64_t work, std::int64_t added, std::uint64_t thread) const {
-    if (work > 0)
-      exec::atomic_ref<std::uint64_t>(state->done.work[thread % residual_state::places]).fetch_add(work, exec::relaxed);
-    if (ranked > 0)
-      exec::atomic_ref<std::uint64_t>(state->done.ranked[thread % residual_state::places])
-          .fetch_add(ranked, exec::relaxed);
+    add_to(state->done.work, work, thread);
+    add_to(state->done.ranked, ranked, thread);
     add_to(state->sum, added, thread);
   }
 };
@@ -335,10 +334,12 @@ struct clear_changed {
   }
 };
 
-/// When a batch is given up: if a frontier has more items than this, or if more vertices and arcs were pushed.
+/// When a batch is given up: if a frontier has more items than this, or if more vertices and arcs were pushed, or
+/// listed by passes over all vertices.
 struct push_bounds {
   std::uint32_t items;
   double work;
+  [[nodiscard]] WYRM_HD bool allows(std::uint64_t done) const { return static_cast<double>(done) <= work; }
 };
 
 /// One lane per item of the frontier: adds the residual of the vertex to its rank, and updates its contribution. Takes
@@ -348,12 +349,13 @@ struct take_residuals {
   rank_residuals x;
   frontier now;
   taken_residual* taken;  // of each item
-  std::uint32_t most;     // items
+  push_bounds most;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    bool const goes_on = *now.size <= most && x.state->done.given_up == 0 && !x.is_below_target(t);
+    bool const fits = *now.size <= most.items && most.allows(rank_residuals::total(t, x.state->done.listed));
+    bool const goes_on = fits && x.state->done.given_up == 0 && !x.is_below_target(t);
     if (item == now.items) {
-      if (*now.size > most)
+      if (!fits)
         x.state->done.given_up = 1;  // which no tile reads, then
       else if (goes_on)
         ++x.state->done.iterations;
@@ -398,7 +400,7 @@ struct push_residuals {
   push_bounds most;
   frontier now;
   frontier next;
-  [[nodiscard]] WYRM_HD take_residuals before(frontier const&) const { return {x, now, taken, most.items}; }
+  [[nodiscard]] WYRM_HD take_residuals before(frontier const&) const { return {x, now, taken, most}; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     if (t.any(item == now.items)) give_up_if_long(t);
@@ -414,7 +416,7 @@ struct push_residuals {
   template <class Tile>
   WYRM_HD void give_up_if_long(Tile const& t) const {
     std::uint64_t const work = rank_residuals::total(t, x.state->done.work);
-    if (t.rank() == 0 && static_cast<double>(work) > most.work) x.state->done.given_up = 1;
+    if (t.rank() == 0 && !most.allows(work)) x.state->done.given_up = 1;
   }
 };
 
