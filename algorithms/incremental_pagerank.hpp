@@ -297,7 +297,8 @@ class incremental_pagerank final : public maintained_pagerank {
   template <class Work>
   detail::residual_state push(Work const& work, unsigned iterations, unsigned left) {
     detail::rounds<Space>& rounds = store_.rounds();
-    bool const has_team = iterations == 0 && rounds.enqueue_small(work, 0, small(), left);
+    bool const has_team =
+        iterations == 0 && rounds.enqueue_small(work, 0, small(), std::min(left, detail::most_small_rounds));
     if (!has_team) (void)rounds.enqueue(work, 0, std::min(iterations > 0 ? iterations : 4, left));
     detail::residual_state const state = store_.read_state();
     if (has_team) (void)rounds.note_small(state.sizes);

@@ -20,9 +20,10 @@ struct incremental_pagerank_options {
   /// 1 / (1 - d).
   double tolerance = 1e-9;
   unsigned max_iterations = 500;  // per batch, at least 1; residuals that remain are left to the next batch
-  /// If a batch has pushed more than this fraction of all vertices and arcs, or a frontier has more items than this
-  /// fraction of the vertices, the residuals of all vertices are processed at once, which costs less then. At least 0.
-  /// Needs in-neighbours.
+  /// If a batch has pushed, or is about to push, more than this fraction of all vertices and arcs, or if a frontier has
+  /// more items than this fraction of the vertices, the residuals of all vertices are processed at once, which costs
+  /// less then. So they are on a GPU after 10 * full_run * (12 + (vertices + arcs) / 2^18) rounds of pushes. At least
+  /// 0. Needs in-neighbours.
   double full_run = 0.1;
   /// As pagerank_options::weighted. Each change checks the weights of the rows that it changes.
   bool weighted = false;

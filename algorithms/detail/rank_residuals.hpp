@@ -23,10 +23,11 @@ struct residual_state {
   /// Counters per sum: a device performs one atomic addition to an address at a time.
   static constexpr unsigned places = 64;
   struct work_of_batch {
-    std::uint64_t iterations;
+    std::uint64_t iterations;  // rounds in which a residual was taken
+    std::uint64_t counted;     // the work up to the last of these
     std::uint64_t ranked[places];
     std::uint64_t work[places];    // pushed vertices and their arcs
-    std::uint64_t listed[places];  // the same of the vertices that passes over all of them have listed
+    std::uint64_t listed[places];  // the same of vertices that a pass over all of them has listed, each time
     std::uint64_t given_up;
   };
   work_of_batch done;
@@ -354,12 +355,7 @@ struct take_residuals {
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     bool const fits = *now.size <= most.items && most.allows(rank_residuals::total(t, x.state->done.listed));
     bool const goes_on = fits && x.state->done.given_up == 0 && !x.is_below_target(t);
-    if (item == now.items) {
-      if (!fits)
-        x.state->done.given_up = 1;  // which no tile reads, then
-      else if (goes_on)
-        ++x.state->done.iterations;
-    }
+    if (item == now.items && !fits) x.state->done.given_up = 1;  // which no tile reads, then
     std::int64_t r = 0;
     std::uint64_t work = 0;
     if (item != nullptr && item->part == 0) {
@@ -403,7 +399,7 @@ struct push_residuals {
   [[nodiscard]] WYRM_HD take_residuals before(frontier const&) const { return {x, now, taken, most}; }
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    if (t.any(item == now.items)) give_up_if_long(t);
+    if (t.any(item == now.items)) count_round(t);
     taken_residual const own = item != nullptr ? taken[item - now.items - item->part] : taken_residual{0, 0};
     if (t.all(own.residual == 0)) return;
     std::int64_t const to =
@@ -413,10 +409,16 @@ struct push_residuals {
   }
 
  private:
+  // The work does not depend on the order of additions; the frontier does: a residual may exceed its limit for a
+  // moment.
   template <class Tile>
-  WYRM_HD void give_up_if_long(Tile const& t) const {
-    std::uint64_t const work = rank_residuals::total(t, x.state->done.work);
-    if (t.rank() == 0 && !most.allows(work)) x.state->done.given_up = 1;
+  WYRM_HD void count_round(Tile const& t) const {
+    residual_state::work_of_batch& done = x.state->done;
+    std::uint64_t const work = rank_residuals::total(t, done.work);
+    if (t.rank() != 0) return;
+    if (work != done.counted) ++done.iterations;
+    done.counted = work;
+    if (!most.allows(work)) done.given_up = 1;
   }
 };
 

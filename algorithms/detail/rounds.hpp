@@ -21,7 +21,7 @@
 
 namespace wyrm::algorithms::detail {
 
-/// In memory of the space, 0 at the beginning. The frontiers of rounds take turns at these sizes.
+/// In memory of the space. The frontiers of rounds take turns at these sizes.
 struct frontier_sizes {
   std::uint32_t items[3];      // of the current frontier, the next one, and the one to reset, in turn
   std::uint32_t small_rounds;  // that the last team has done
@@ -170,7 +170,8 @@ struct small_rounds {
   }
   template <unsigned Lanes = 0, class Tile, class Team, class F>
   WYRM_HD static void step(Tile const& t, Team const& team, frontier const& now, F const& f) {
-    constexpr unsigned lanes = Lanes > 0 ? Lanes : lanes_per_item < F >> 0 ? lanes_per_item<F> : Tile::size();
+    constexpr unsigned wanted = Lanes > 0 ? Lanes : lanes_per_item<F>;
+    constexpr unsigned lanes = wanted > 0 ? wanted : Tile::size();
     over_items<lanes, F>{now.items, now.size, team.tiles(), f}(t, team.rank());
     team.sync();
   }
@@ -278,8 +279,8 @@ class rounds {
   [[nodiscard]] std::uint32_t items_left(frontier_sizes const& seen) const { return seen.items[turn_ % 3]; }
   template <class Work>
   [[nodiscard]] bool is_small(frontier_sizes const& seen, std::uint32_t limit) const {
-    return fits_team < requires { Work::leaves_hubs; }
-    > (items_left(seen), seen.has_parts[turn_ % 3], limit);
+    constexpr bool leaves_hubs = requires { Work::leaves_hubs; };
+    return fits_team<leaves_hubs>(items_left(seen), seen.has_parts[turn_ % 3], limit);
   }
 
   /// Rounds until a frontier is empty, with `work` as for work_on(). `number` is that of the first round; returns the
@@ -305,8 +306,9 @@ class rounds {
         own_sizes_(std::move(own)) {}
   template <class F>
   void step(frontier const& of, F const& f) const {
-    if constexpr (lanes_per_item < F >> 0)
-      for_each_item_in_groups<lanes_per_item<F>>(space_, of, f);
+    constexpr unsigned lanes = lanes_per_item<F>;
+    if constexpr (lanes > 0)
+      for_each_item_in_groups<lanes>(space_, of, f);
     else
       for_each_item<8>(space_, of, f);
   }

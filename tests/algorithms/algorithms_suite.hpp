@@ -220,8 +220,8 @@ TYPED_TEST_P(algorithms_test, pagerank_of_a_local_change) {
 TYPED_TEST_P(algorithms_test, pagerank_of_batches_below_the_tolerance) {
   std::mt19937 random(seeded(9));
   std::size_t const n = 1000;
-  double const tolerance = 1e-2;
   for (bool const directed : {false, true}) {
+    double const tolerance = directed ? 1e-2 : 3e-3;  // the bound of an undirected graph is about half as large
     auto g = this->make(n, random_edges(random, n, 5000), directed, directed, this->one_thread());
     algorithms::incremental_pagerank ranks(g, {.tolerance = tolerance, .full_run = directed ? 0.1 : 1e9});
     g.attach(ranks);

@@ -250,6 +250,21 @@ TYPED_TEST_P(changing_ranks_test, small_changes_of_large_graphs_are_pushed_nearb
   ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
 }
 
+// A round of few pushes takes as long on a device as one of many: there are few rounds before all ranks are corrected.
+TYPED_TEST_P(changing_ranks_test, many_rounds_of_few_pushes_are_given_up) {
+  graph::vertex_id const n = 20'000;
+  auto g = this->template empty_graph<float>(n, {});
+  std::vector<graph::edge> ring;
+  for (graph::vertex_id v = 0; v < n; ++v) ring.push_back({v, (v + 1) % n});
+  this->insert(g, ring, std::vector<float>(n, 2.0f));
+  typename TestFixture::options const o{.tolerance = 0.01 / n, .full_run = 0.02, .weighted = true};
+  algorithms::incremental_pagerank ranks(g.space(), g.view(), o);
+  g.attach(ranks);
+  this->insert(g, {{7, 8}}, {4.0f});
+  EXPECT_EQ(ranks.ranked() >= n, exec::has_tiles<TypeParam>) << ranks.ranked();
+  ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
+}
+
 // The bound of the error of an undirected graph relies on it.
 TYPED_TEST_P(changing_ranks_test, vertices_that_send_nothing_have_their_base) {
   for (bool const weighted : {false, true}) {
@@ -536,8 +551,9 @@ TYPED_TEST_P(changing_ranks_test, arguments_are_refused) {
 REGISTER_TYPED_TEST_SUITE_P(changing_ranks_test, known_ranks, a_graph_without_ids,
                             without_damping_ranks_are_within_their_bound, weighted_ranks_follow_all_types_of_values,
                             ranks_follow_all_options, weights_of_hubs_change, small_changes_of_values_cost_little,
-                            small_changes_of_large_graphs_are_pushed_nearby, vertices_that_send_nothing_have_their_base,
-                            changes_are_made_or_undone, weighted_ranks_catch_up, sources_leave_with_their_vertices,
-                            weights_may_grow_along_a_path, weights_may_be_tiny_or_huge, arguments_are_refused);
+                            small_changes_of_large_graphs_are_pushed_nearby, many_rounds_of_few_pushes_are_given_up,
+                            vertices_that_send_nothing_have_their_base, changes_are_made_or_undone,
+                            weighted_ranks_catch_up, sources_leave_with_their_vertices, weights_may_grow_along_a_path,
+                            weights_may_be_tiny_or_huge, arguments_are_refused);
 
 }  // namespace wyrm::tests
