@@ -201,7 +201,7 @@ class incremental_pagerank final : public maintained_pagerank {
     auto const iterations_left = [&] {
       return options().max_iterations - correction_.steps() - static_cast<unsigned>(state.done.iterations);
     };
-    auto const error_now = [&] { return store_.error_of(g, state); };
+    auto const error_now = [&] { return state.error(exec::scalar_tile{}, g.directed()); };
     auto const is_within = [&] { return store_.is_within(g, error_now(), all(state.sum)); };
     unsigned const most_rounds = most_pushes(g);
     store_.set_aim(error_now() > many_times * store_.max_error(all(state.sum)) ? 0.9 : 0.5);
@@ -243,7 +243,7 @@ class incremental_pagerank final : public maintained_pagerank {
       std::uint64_t const rounds_before = state.done.iterations;
       unsigned const rounds_left =
           may_rank_all ? most_rounds - static_cast<unsigned>(rounds_before) : iterations_left();
-      state = push(g, is_small ? 0 : at_once, std::min(iterations_left(), rounds_left), may_rank_all);
+      state = push(g, is_small, at_once, std::min(iterations_left(), rounds_left), may_rank_all);
       is_small = store_.rounds().template is_small<detail::push_residuals<false>>(state.sizes, small());
       at_once = iterations_for(store_.residuals(g).target_error, error_now(), before,
                                static_cast<unsigned>(state.done.iterations - rounds_before));
@@ -282,24 +282,25 @@ class incremental_pagerank final : public maintained_pagerank {
     double const needed = std::log(error / target) / std::log(before / error) * iterations;
     return static_cast<unsigned>(std::clamp(std::ceil(1.2 * needed), 1.0, double{most}));
   }
-  // Enqueues so many iterations, or, for 0, as many as a team does in one launch; but at most `left`. Returns the state
-  // after them.
-  detail::residual_state push(graph::graph_view const& g, unsigned iterations, unsigned left, bool may_rank_all) {
+  // Enqueues as many iterations as a team does in one launch, if the frontier is small and there is a team, or else so
+  // many; but at most `left`. Returns the state after them.
+  detail::residual_state push(graph::graph_view const& g, bool is_small, unsigned iterations, unsigned left,
+                              bool may_rank_all) {
     double const part = may_rank_all ? options().full_run : std::numeric_limits<double>::infinity();
     constexpr auto any = std::numeric_limits<std::uint32_t>::max();
     double const items = part * static_cast<double>(store_.vertices());
     detail::push_bounds const most{items < double{any} ? static_cast<std::uint32_t>(items) : any,
                                    part * static_cast<double>(store_.vertices() + g.arcs())};
     detail::rank_residuals const x = store_.residuals(g);
-    return options().weighted ? push(detail::push_residuals<true>{x, store_.taken(), most, {}, {}}, iterations, left)
-                              : push(detail::push_residuals<false>{x, store_.taken(), most, {}, {}}, iterations, left);
+    return options().weighted
+               ? push(detail::push_residuals<true>{x, store_.taken(), most, {}, {}}, is_small, iterations, left)
+               : push(detail::push_residuals<false>{x, store_.taken(), most, {}, {}}, is_small, iterations, left);
   }
   template <class Work>
-  detail::residual_state push(Work const& work, unsigned iterations, unsigned left) {
+  detail::residual_state push(Work const& work, bool is_small, unsigned iterations, unsigned left) {
     detail::rounds<Space>& rounds = store_.rounds();
-    bool const has_team =
-        iterations == 0 && rounds.enqueue_small(work, 0, small(), std::min(left, detail::most_small_rounds));
-    if (!has_team) (void)rounds.enqueue(work, 0, std::min(iterations > 0 ? iterations : 4, left));
+    bool const has_team = is_small && rounds.enqueue_small(work, 0, small(), std::min(left, detail::most_small_rounds));
+    if (!has_team) (void)rounds.enqueue(work, 0, std::min(iterations, left));
     detail::residual_state const state = store_.read_state();
     if (has_team) (void)rounds.note_small(state.sizes);
     return state;

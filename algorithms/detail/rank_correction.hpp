@@ -117,7 +117,9 @@ class rank_correction {
       double const seen = 1.1 * solver_.gain(d, steps) * left / before;
       if (is_first) shortfall = std::clamp(std::max(seen, 0.6 * shortfall), 0.2, 8.0);
       has_solved_ = state.solution_norm <= store.most_change();
-      if (has_solved_ && (store.is_within(g, store.error_of(g, state), new_sum) || steps_left == 0)) return state;
+      if (has_solved_ &&
+          (store.is_within(g, state.error(exec::scalar_tile{}, g.directed()), new_sum) || steps_left == 0))
+        return state;
       if (has_solved_ && 2 * left <= before) continue;
       if (has_solved_ && left > before) {  // worse than without ranks
         store.start(g, nullptr, 0);
@@ -167,7 +169,9 @@ class rank_correction {
       residual_state const state = store.read_state();
       left = residual_state::total(state.residual_norm);
       sum_of_ranks = residual_state::total(state.sum);
-      if (store.is_within(g, 3 * store.error_of(g, state), sum_of_ranks) || left >= 0.999 * before) break;
+      if (store.is_within(g, 3 * state.error(exec::scalar_tile{}, g.directed()), sum_of_ranks) ||
+          left >= 0.999 * before)
+        break;
     }
     (void)store.set_limits(g, sum_of_ranks);
     store.list_all(g);

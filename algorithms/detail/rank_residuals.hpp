@@ -18,6 +18,10 @@
 
 namespace wyrm::algorithms::detail {
 
+[[nodiscard]] WYRM_HD inline std::int64_t magnitude(std::int64_t residual) {
+  return residual < 0 ? -residual : residual;
+}
+
 /// In device memory; the host reads it.
 struct residual_state {
   /// Counters per sum: a device performs one atomic addition to an address at a time.
@@ -43,13 +47,28 @@ struct residual_state {
   std::uint32_t arrived;               // of tile_sums; 0 between launches
   std::uint64_t first_invalid;         // as weight_summary::first_invalid, of the rows that a batch changes
 
-  /// On the host. Adds the counters modulo 2^64, as the device does: a single counter may have wrapped around, or be
-  /// far greater than the sum.
+  /// The sum of counters, modulo 2^64: a single counter may have wrapped around, or be far greater than the sum.
+  /// Collective.
+  template <class Tile, class T>
+  [[nodiscard]] WYRM_HD static T sum_of(Tile const& t, T const (&counts)[places]) {
+    std::uint64_t mine = 0;
+    for (unsigned p = t.rank(); p < places; p += Tile::size()) mine += static_cast<std::uint64_t>(counts[p]);
+    return static_cast<T>(exec::sum(t, mine));
+  }
+  /// The same on the host.
   template <class T>
   [[nodiscard]] static double total(T const (&counts)[places]) {
-    std::uint64_t sum = 0;
-    for (T const count : counts) sum += static_cast<std::uint64_t>(count);
-    return static_cast<double>(static_cast<T>(sum));
+    return static_cast<double>(sum_of(exec::scalar_tile{}, counts));
+  }
+  /// A bound of the error of ranks, times 1 - d: the norm of the residuals, which bounds the error of unscaled ranks,
+  /// and a bound of the error of their sum. In an undirected graph vertices that send nothing have no residuals, and
+  /// all others push d times theirs; so the sum of the residuals is the error of that sum, times 1 - d. Collective; the
+  /// same on the host and on a device.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD double error(Tile const& t, bool directed) const {
+    auto const norm = static_cast<std::uint64_t>(sum_of(t, residual_norm));
+    auto const of_sum = static_cast<std::uint64_t>(magnitude(sum_of(t, residual_sum)));
+    return static_cast<double>(norm + (directed ? norm : of_sum));
   }
 };
 
@@ -58,10 +77,6 @@ struct taken_residual {
   std::int64_t residual;
   std::int64_t more;  // the change of `sent`
 };
-
-[[nodiscard]] WYRM_HD inline std::int64_t magnitude(std::int64_t residual) {
-  return residual < 0 ? -residual : residual;
-}
 
 struct rank_residuals;
 
@@ -187,7 +202,7 @@ struct rank_residuals {
     return lanes;
   }
   /// In an undirected graph: takes the residual of a vertex that sends nothing. So such vertices have no residuals,
-  /// which error_of() in rank_store.hpp relies on.
+  /// which residual_state::error() relies on.
   WYRM_HD void take_if_mute(graph::vertex_id v) const {
     if (g.directed() || divisor(v) != 0) return;
     std::int64_t const r = residual[v];
@@ -197,22 +212,10 @@ struct rank_residuals {
     add_to(state->residual_norm, -magnitude(r), v);
     add_to(state->residual_sum, -r, v);
   }
-  /// As error_of() in rank_store.hpp, from the norm and the sum of the residuals.
-  [[nodiscard]] WYRM_HD std::uint64_t error(std::uint64_t norm, std::uint64_t sum) const {
-    return norm + (g.directed() ? norm : static_cast<std::uint64_t>(magnitude(static_cast<std::int64_t>(sum))));
-  }
   /// Whether pushing may end, while no thread pushes; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool is_below_target(Tile const& t) const {
-    return static_cast<double>(error(total(t, state->residual_norm), total(t, state->residual_sum))) <= target_error;
-  }
-  /// The sum of counters, modulo 2^64; collective.
-  template <class Tile, class T>
-  [[nodiscard]] WYRM_HD static std::uint64_t total(Tile const& t, T const (&counts)[residual_state::places]) {
-    std::uint64_t mine = 0;
-    for (unsigned p = t.rank(); p < residual_state::places; p += Tile::size())
-      mine += static_cast<std::uint64_t>(counts[p]);
-    return exec::sum(t, mine);
+    return state->error(t, g.directed()) <= target_error;
   }
   template <class T>
   WYRM_HD static void add_to(T (&places)[residual_state::places], T by, std::uint64_t thread) {
@@ -353,7 +356,7 @@ struct take_residuals {
   push_bounds most;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    bool const fits = *now.size <= most.items && most.allows(rank_residuals::total(t, x.state->done.listed));
+    bool const fits = *now.size <= most.items && most.allows(residual_state::sum_of(t, x.state->done.listed));
     bool const goes_on = fits && x.state->done.given_up == 0 && !x.is_below_target(t);
     if (item == now.items && !fits) x.state->done.given_up = 1;  // which no tile reads, then
     std::int64_t r = 0;
@@ -414,7 +417,7 @@ struct push_residuals {
   template <class Tile>
   WYRM_HD void count_round(Tile const& t) const {
     residual_state::work_of_batch& done = x.state->done;
-    std::uint64_t const work = rank_residuals::total(t, done.work);
+    std::uint64_t const work = residual_state::sum_of(t, done.work);
     if (t.rank() != 0) return;
     if (work != done.counted) ++done.iterations;
     done.counted = work;

@@ -247,13 +247,6 @@ class rank_store {
   /// The greatest sum of changes that a correction of all ranks may need: twice the sum of ranks, and a part for its
   /// rounding. No sum overflows then.
   [[nodiscard]] double most_change() const { return 2.5 * unit_; }
-  /// A bound of the error of ranks, times 1 - d: the norm of the residuals, which bounds the error of unscaled ranks,
-  /// and a bound of the error of their sum. In an undirected graph vertices that send nothing have no residuals, and
-  /// all others push d times theirs; so the sum of the residuals is the error of that sum, times 1 - d.
-  [[nodiscard]] double error_of(graph::graph_view const& g, residual_state const& s) const {
-    double const norm = residual_state::total(s.residual_norm);
-    return norm + (g.directed() ? norm : std::abs(residual_state::total(s.residual_sum)));
-  }
   /// The error of ranks that the tolerance allows, times 1 - d, in units.
   [[nodiscard]] double max_error(double sum_of_ranks) const {
     return options_.damping * options_.tolerance * sum_of_ranks;
