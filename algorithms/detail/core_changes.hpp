@@ -41,20 +41,17 @@ struct core_bounds {
     std::uint32_t const degree = g.degree(v);
     return lower < degree ? lower : degree;
   }
-  /// How many neighbours a lane of a tile processes together.
-  template <class Tile>
-  static constexpr unsigned at_once = Tile::size() == 1 ? 1 : 4;
   /// The neighbours in a list that belong to a lane, from the index `begin` of the tile on.
   template <class Tile>
-  [[nodiscard]] WYRM_HD bounded_neighbours<at_once<Tile>> load(Tile const& t, graph::vertex_id v,
-                                                               graph::neighbour_list const& from,
-                                                               std::uint32_t begin) const {
-    bounded_neighbours<at_once<Tile>> some;
-    for (unsigned k = 0; k < at_once<Tile>; ++k) {
+  [[nodiscard]] WYRM_HD bounded_neighbours<neighbours_at_once<Tile>> load(Tile const& t, graph::vertex_id v,
+                                                                          graph::neighbour_list const& from,
+                                                                          std::uint32_t begin) const {
+    bounded_neighbours<neighbours_at_once<Tile>> some;
+    for (unsigned k = 0; k < neighbours_at_once<Tile>; ++k) {
       std::uint32_t const i = begin + k * Tile::size() + t.rank();
       some.v[k] = i < from.size ? from[i] : v;
     }
-    for (unsigned k = 0; k < at_once<Tile>; ++k) some.bound[k] = some.v[k] != v ? bound[some.v[k]] : 0;
+    for (unsigned k = 0; k < neighbours_at_once<Tile>; ++k) some.bound[k] = some.v[k] != v ? bound[some.v[k]] : 0;
     return some;
   }
   /// The number of neighbours in a list that support v, whose bound is `own`; collective. `last`: receives what load()
@@ -62,11 +59,11 @@ struct core_bounds {
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t supporters(Tile const& t, graph::vertex_id v, std::uint32_t own,
                                                  graph::neighbour_list const& among,
-                                                 bounded_neighbours<at_once<Tile>>& last) const {
+                                                 bounded_neighbours<neighbours_at_once<Tile>>& last) const {
     std::uint32_t n = 0;
-    for (std::uint32_t i = 0; i < among.size; i += at_once<Tile> * Tile::size()) {
+    for (std::uint32_t i = 0; i < among.size; i += neighbours_at_once<Tile> * Tile::size()) {
       last = load(t, v, among, i);
-      for (unsigned k = 0; k < at_once<Tile>; ++k) n += last.v[k] != v && last.bound[k] >= own ? 1u : 0u;
+      for (unsigned k = 0; k < neighbours_at_once<Tile>; ++k) n += last.v[k] != v && last.bound[k] >= own ? 1u : 0u;
     }
     return exec::sum(t, n);
   }
@@ -84,7 +81,7 @@ struct core_bounds {
     if (is_whole && t.rank() == 0) count[v] = n;
     if (!use(n)) return;
     graph::neighbour_list const part = item.part_of(all);
-    constexpr std::uint32_t step = at_once<Tile> * Tile::size();
+    constexpr std::uint32_t step = neighbours_at_once<Tile> * Tile::size();
     bool const is_loaded = is_whole && part.size <= step;
     for (std::uint32_t i = 0; i < part.size; i += step) {
       if (!is_loaded) some = load(t, v, part, i);
@@ -282,7 +279,7 @@ struct refuse_rises {
     graph::vertex_id const v = item.vertex;
     std::uint32_t const own = b.bound[v];
     graph::neighbour_list const part = item.part_of(b.g.neighbours(v));
-    constexpr unsigned n = core_bounds::at_once<Tile>;
+    constexpr unsigned n = neighbours_at_once<Tile>;
     for (std::uint32_t i = 0; i < part.size; i += n * Tile::size()) {
       auto const some = b.load(t, v, part, i);
       bool may_rise[n];

@@ -29,6 +29,7 @@
 #include <cuda/std/bit>
 
 #include "../../exec/atomic.hpp"
+#include "../../exec/bits.hpp"
 #include "../../exec/tile.hpp"
 #include "../../graph/graph_change.hpp"
 #include "../../graph/types.hpp"
@@ -163,28 +164,52 @@ struct distance_tree {
     std::uint32_t const out = g.degree(v);
     return frontier_item::parts(in > out ? in : out);
   }
-  /// Lists the vertex of each lane that has one, unless it is listed; it has no parent then. Collective.
+  /// Lowers the distance of the vertex of each lane, and adds it to `next`, and to the list of changed vertices, if its
+  /// distance is less then; it has no parent then. Collective.
   template <class Tile>
-  WYRM_HD void list(Tile const& t, graph::vertex_id v, bool has) const {
-    if (!t.any(has)) return;
-    std::uint32_t const bit = 1u << v % 32;
-    bool const is_new =
-        has && (exec::atomic_ref<std::uint32_t>(changed.marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
-    if (is_new && parents != nullptr) set_parent(v, graph::no_vertex);
-    changed.append(t, v, is_new ? frontier_item::parts(in_degree(v)) : 0);
+  WYRM_HD void lower(Tile const& t, graph::vertex_id v, distance to, frontier const& next) const {
+    graph::vertex_id const vertices[] = {v};
+    distance const distances_to[] = {to};
+    lower(t, vertices, distances_to, next);
   }
-  /// Lowers the distance of the vertex of each lane that has one, and adds it to `next` if its distance is less then;
-  /// collective.
-  template <class Tile>
-  WYRM_HD void lower(Tile const& t, graph::vertex_id v, distance to, bool has, frontier const& next) const {
-    distance before = 0;
-    if (has && to < at(v)) before = exec::atomic_ref<distance>(distances[v]).fetch_min(to, exec::relaxed);
-    bool const is_less = to < before;
-    if (!t.any(is_less)) return;
-    auto const reached = static_cast<std::uint32_t>(cuda::std::popcount(t.ballot(is_less && before == infinite)));
-    if (t.rank() == 0 && reached > 0) exec::atomic_ref<std::uint32_t>(state->reached).fetch_add(reached, exec::relaxed);
-    list(t, v, is_less);
-    next.add(t, g, v, is_less);
+  /// The same for N vertices of each lane; infinite: none. All are waited for together.
+  template <class Tile, unsigned N>
+  WYRM_HD void lower(Tile const& t, graph::vertex_id const (&v)[N], distance const (&to)[N],
+                     frontier const& next) const {
+    distance before[N];
+    for (unsigned k = 0; k < N; ++k) before[k] = to[k] != infinite ? at(v[k]) : 0;
+    for (unsigned k = 0; k < N; ++k)
+      before[k] = to[k] < before[k] ? exec::atomic_ref<distance>(distances[v[k]]).fetch_min(to[k], exec::relaxed) : 0;
+    bool is_less[N];
+    bool has_any = false;
+    std::uint32_t now_reached = 0;
+    for (unsigned k = 0; k < N; ++k) {
+      is_less[k] = to[k] < before[k];
+      has_any = has_any || is_less[k];
+      now_reached += is_less[k] && before[k] == infinite ? 1 : 0;
+    }
+    if (!t.any(has_any)) return;
+    if (t.any(now_reached > 0)) {
+      now_reached = exec::sum(t, now_reached);
+      if (t.rank() == 0) exec::atomic_ref<std::uint32_t>(state->reached).fetch_add(now_reached, exec::relaxed);
+    }
+    std::uint32_t in_parts[N];
+    std::uint32_t out_parts[N];
+    for (unsigned k = 0; k < N; ++k) in_parts[k] = is_less[k] ? frontier_item::parts(in_degree(v[k])) : 0;
+    for (unsigned k = 0; k < N; ++k) out_parts[k] = is_less[k] ? frontier_item::parts(g.degree(v[k])) : 0;
+    bool is_changed[N];
+    bool is_next[N];
+    for (unsigned k = 0; k < N; ++k) is_changed[k] = is_less[k] && changed.set_mark(v[k]);
+    for (unsigned k = 0; k < N; ++k) is_next[k] = is_less[k] && next.set_mark(v[k]);
+    for (unsigned k = 0; k < N; ++k) {
+      if (is_changed[k] && parents != nullptr) set_parent(v[k], graph::no_vertex);
+      if (!is_changed[k]) in_parts[k] = 0;
+      if (!is_next[k]) out_parts[k] = 0;
+    }
+    frontier::room const in_changed = changed.reserve(t, in_parts);
+    frontier::room const in_next = next.reserve(t, out_parts);
+    changed.write(t, in_changed, v, in_parts);
+    next.write(t, in_next, v, out_parts);
   }
   /// The position of the arc in the row of its source, which contains it; 0 if no length depends on it.
   [[nodiscard]] WYRM_HD std::uint32_t position(graph::edge const& arc) const {
@@ -255,53 +280,120 @@ struct cut_parents {
   }
 };
 
-/// One tile per item, of a candidate or of the list of changed vertices: gives a vertex without a parent one that is
-/// nearer. A tile and those with the other parts of the vertex may find different ones, and all but one are replaced.
+/// Several lanes of a tile for the part of a row that belongs to an item. Lanes without an item have none.
+template <class Tile>
+class shared_item {
+ public:
+  static constexpr unsigned least_lanes = 8;
+  static constexpr unsigned at_once = neighbours_at_once<Tile>;  // neighbours of a lane
+  WYRM_HD shared_item(Tile const& t, frontier_item const* item)
+      : lanes_(lanes_of_item<least_lanes>(t, item)), lane_(t.rank() % lanes_) {}
+  [[nodiscard]] WYRM_HD bool is_first() const { return lane_ == 0; }
+  [[nodiscard]] WYRM_HD std::uint32_t step() const { return at_once * lanes_; }
+  /// The position of neighbour k of this lane, where those of the item begin with `begin`.
+  [[nodiscard]] WYRM_HD std::uint32_t position(std::uint32_t begin, unsigned k) const {
+    return begin + k * lanes_ + lane_;
+  }
+  /// Whether a lane of the item has this; collective.
+  [[nodiscard]] WYRM_HD bool any(Tile const& t, bool has) const {
+    return (t.ballot(has) >> (t.rank() - lane_) & exec::bits_up_to<std::uint32_t>(lanes_ - 1)) != 0;
+  }
+
+ private:
+  unsigned lanes_;
+  unsigned lane_;
+};
+
+/// Some lanes per item of the list of changed vertices, or of candidates in several parts: gives a vertex without a
+/// parent one that is nearer. These lanes and those with the other parts of the vertex may find different ones, and all
+/// but one are replaced.
 template <class Lengths>
 struct find_nearer_parent {
+  static constexpr unsigned lanes_per_item = 8;
   distance_tree<Lengths> tree;
   bool of_candidates;  // which look for a support
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
-    if (tree.is_given_up()) return;
-    graph::vertex_id const v = item->vertex;
+    bool const seeks = item != nullptr && (!of_candidates || tree.parts_of_candidate(item->vertex) > 1);
+    (void)seek(t, shared_item<Tile>(t, item), item, seeks && !tree.is_given_up());
+  }
+  /// For lanes that seek one for their item: whether the vertex has a parent then; collective.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD bool seek(Tile const& t, shared_item<Tile> const& lanes, frontier_item const* item,
+                                  bool seeks) const {
+    graph::vertex_id const v = seeks ? item->vertex : 0;
     auto const distance = tree.distances[v];
-    if (distance == Lengths::infinite) return;
-    auto const part = of_candidates ? tree.in_part(*item, tree.parts_of_candidate(v)) : tree.in_part(*item);
-    for (std::uint32_t i = 0; i < part.size(); i += Tile::size()) {
-      bool is_found = tree.parent(v) != graph::no_vertex;
-      if (i + t.rank() < part.size() && !is_found) {
-        graph::vertex_id const u = part[i + t.rank()];
-        auto const there = tree.distances[u];
-        is_found = there < distance && part.through(there, i + t.rank()) == distance &&
-                   (!of_candidates || tree.parent(u) != graph::no_vertex);
-        if (is_found) tree.set_parent(v, u);
+    seeks = seeks && distance != Lengths::infinite;
+    if (!t.any(seeks)) return false;
+    frontier_item const own = seeks ? *item : frontier_item{0, 0};
+    auto const part = of_candidates ? tree.in_part(own, tree.parts_of_candidate(v)) : tree.in_part(own);
+    bool has_parent = false;
+    for (std::uint32_t i = 0; t.any(seeks && i < part.size()); i += lanes.step()) {
+      constexpr unsigned n = shared_item<Tile>::at_once;
+      bool is_found = seeks && tree.parent(v) != graph::no_vertex;
+      graph::vertex_id u[n];
+      typename Lengths::distance there[n];
+      for (unsigned k = 0; k < n; ++k)
+        u[k] = seeks && lanes.position(i, k) < part.size() ? part[lanes.position(i, k)] : v;
+      for (unsigned k = 0; k < n; ++k) there[k] = u[k] != v ? tree.distances[u[k]] : distance;
+      bool is_support[n];
+      for (unsigned k = 0; k < n; ++k)
+        is_support[k] = !is_found && there[k] < distance && part.through(there[k], lanes.position(i, k)) == distance &&
+                        (!of_candidates || tree.parent(u[k]) != graph::no_vertex);
+      for (unsigned k = 0; k < n; ++k) {
+        if (!is_support[k] || is_found) continue;
+        tree.set_parent(v, u[k]);
+        is_found = true;
       }
-      if (t.any(is_found)) return;
+      if (!lanes.any(t, is_found)) continue;
+      has_parent = has_parent || seeks;
+      seeks = false;
     }
+    return has_parent;
   }
 };
 
-/// One tile per item of the candidates: one that has found no parent is affected, and its children become candidates.
+/// Some lanes per item of the candidates: one that finds no parent is affected, and its children become candidates. A
+/// support may lose its parent at the same time; then it is a candidate of the next round, and this vertex its child.
 template <class Lengths>
 struct spread_candidates {
+  static constexpr unsigned lanes_per_item = 8;
   distance_tree<Lengths> tree;
   frontier next;
-  [[nodiscard]] WYRM_HD find_nearer_parent<Lengths> before(frontier const&) const { return {tree, true}; }
+  [[nodiscard]] WYRM_HD find_nearer_parent<Lengths> before_parts(frontier const&) const { return {tree, true}; }
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
-    graph::vertex_id const v = item.vertex;
-    // No tile changes the parent of a vertex of this frontier, see find_nearer_parent.
-    if (t.any(tree.parent(v) != graph::no_vertex || tree.is_given_up())) return;
-    graph::neighbour_list const part = item.part_of(tree.g.neighbours(v), tree.parts_of_candidate(v));
-    tree.list(t, v, t.rank() == 0 && item.part == 0);
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
-      graph::vertex_id const w = has ? part[i + t.rank()] : v;
-      bool const is_child = has && tree.parent(w) == v;
-      if (is_child) tree.set_parent(w, graph::no_vertex);
-      if (t.any(is_child)) next.append(t, w, is_child ? tree.parts_of_candidate(w) : 0);
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    shared_item<Tile> const lanes(t, item);
+    graph::vertex_id const v = item != nullptr ? item->vertex : 0;
+    // Only these lanes change the parent of a vertex in one part; none change that of another one of this frontier.
+    bool is_affected = item != nullptr && !tree.is_given_up() && tree.parent(v) == graph::no_vertex;
+    bool const seeks = is_affected && tree.parts_of_candidate(v) == 1;
+    if (find_nearer_parent<Lengths>{tree, true}.seek(t, lanes, item, seeks)) is_affected = false;
+    if (!t.any(is_affected)) return;
+    graph::neighbour_list part{};
+    if (is_affected) part = item->part_of(tree.g.neighbours(v), tree.parts_of_candidate(v));
+    // Nothing waits for the mark yet.
+    bool const is_new = is_affected && lanes.is_first() && item->part == 0 && tree.changed.set_mark(v);
+    for (std::uint32_t i = 0; t.any(i < part.size); i += lanes.step()) {
+      constexpr unsigned n = shared_item<Tile>::at_once;
+      graph::vertex_id w[n];
+      std::uint32_t parts[n];
+      bool is_child[n];
+      bool has_any = false;
+      for (unsigned k = 0; k < n; ++k) {
+        is_child[k] = lanes.position(i, k) < part.size;
+        w[k] = is_child[k] ? part[lanes.position(i, k)] : v;
+      }
+      for (unsigned k = 0; k < n; ++k) is_child[k] = is_child[k] && tree.parent(w[k]) == v;
+      for (unsigned k = 0; k < n; ++k) {
+        if (is_child[k]) tree.set_parent(w[k], graph::no_vertex);
+        has_any = has_any || is_child[k];
+      }
+      if (!t.any(has_any)) continue;
+      for (unsigned k = 0; k < n; ++k) parts[k] = is_child[k] ? tree.parts_of_candidate(w[k]) : 0;
+      next.append(t, w, parts);
     }
+    tree.changed.append(t, v, is_new ? frontier_item::parts(tree.in_degree(v)) : 0);
   }
 };
 
@@ -329,15 +421,22 @@ struct pull_distances {
     if (tree.is_given_up()) return;
     auto const part = tree.in_part(*item);
     auto least = Lengths::infinite;
-    for (std::uint32_t i = t.rank(); i < part.size(); i += Tile::size()) {
-      auto const through = part.through(tree.at(part[i]), i);
-      least = through < least ? through : least;
+    constexpr unsigned n = neighbours_at_once<Tile>;
+    for (std::uint32_t i = t.rank(); i < part.size(); i += n * Tile::size()) {
+      graph::vertex_id u[n];
+      typename Lengths::distance there[n];
+      for (unsigned k = 0; k < n; ++k) u[k] = part[i + k * Tile::size() < part.size() ? i + k * Tile::size() : i];
+      for (unsigned k = 0; k < n; ++k) there[k] = tree.at(u[k]);
+      for (unsigned k = 0; k < n && i + k * Tile::size() < part.size(); ++k) {
+        auto const through = part.through(there[k], i + k * Tile::size());
+        least = through < least ? through : least;
+      }
     }
     for (unsigned step = Tile::size() / 2; step > 0; step /= 2) {
       auto const other = t.shfl(least, t.rank() ^ step);
       least = other < least ? other : least;
     }
-    tree.lower(t, item->vertex, least, t.rank() == 0, next);
+    tree.lower(t, item->vertex, t.rank() == 0 ? least : Lengths::infinite, next);
   }
 };
 
@@ -358,26 +457,35 @@ struct relax_inserted {
       through = lengths.through(tree.at(arc.source), at);
       if (!lengths.is_valid(at)) exec::atomic_ref<std::uint32_t>(tree.state->invalid).store(1, exec::relaxed);
     }
-    tree.lower(t, arc.target, through, has, next);
+    tree.lower(t, arc.target, through, next);
   }
 };
 
-/// One tile per item of a frontier of vertices whose distances have decreased: relaxes their arcs.
+/// Some lanes per item of a frontier of vertices whose distances have decreased: relaxes their arcs.
 template <class Lengths>
 struct relax_lowered {
+  static constexpr unsigned lanes_per_item = 8;
   distance_tree<Lengths> tree;
   frontier now;
   frontier next;
   template <class Tile>
-  WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
-    if (t.rank() == 0 && item.part == 0) now.clear_mark(item.vertex);
-    if (t.any(tree.is_given_up())) return;
-    auto const distance = tree.at(item.vertex);
-    auto const part = tree.out_part(item);
-    for (std::uint32_t i = 0; i < part.size(); i += Tile::size()) {
-      bool const has = i + t.rank() < part.size();
-      graph::vertex_id const v = has ? part[i + t.rank()] : item.vertex;
-      tree.lower(t, v, has ? part.through(distance, i + t.rank()) : Lengths::infinite, has, next);
+  WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    shared_item<Tile> const lanes(t, item);
+    if (item != nullptr && lanes.is_first() && item->part == 0) now.clear_mark(item->vertex);
+    frontier_item const own = item != nullptr ? *item : frontier_item{0, 0};
+    auto const distance = tree.at(own.vertex);
+    auto const part = tree.out_part(own);
+    std::uint32_t const size = item != nullptr && !tree.is_given_up() ? part.size() : 0;
+    for (std::uint32_t i = 0; t.any(i < size); i += lanes.step()) {
+      constexpr unsigned n = shared_item<Tile>::at_once;
+      graph::vertex_id v[n];
+      typename Lengths::distance to[n];
+      for (unsigned k = 0; k < n; ++k) {
+        bool const has = lanes.position(i, k) < size;
+        v[k] = has ? part[lanes.position(i, k)] : own.vertex;
+        to[k] = has ? part.through(distance, lanes.position(i, k)) : Lengths::infinite;
+      }
+      tree.lower(t, v, to, next);
     }
   }
 };

@@ -39,6 +39,10 @@ struct frontier_item {
   }
 };
 
+/// How many neighbours a lane of a device processes together: it waits for their loads together.
+template <class Tile>
+inline constexpr unsigned neighbours_at_once = Tile::size() == 1 ? 1 : 4;
+
 struct frontier {
   std::uint32_t* marks;  // a bit per vertex: whether it is in the list
   frontier_item* items;
@@ -67,10 +71,7 @@ struct frontier {
     bool is_new[N];
     // A device loads degrees while it sets marks: each takes longer than all other work.
     for (unsigned k = 0; k < N; ++k) parts[k] = has[k] && Tile::size() > 1 ? frontier_item::parts(g.degree(v[k])) : 0;
-    for (unsigned k = 0; k < N; ++k) {
-      std::uint32_t const bit = 1u << v[k] % 32;
-      is_new[k] = has[k] && (exec::atomic_ref<std::uint32_t>(marks[v[k] / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
-    }
+    for (unsigned k = 0; k < N; ++k) is_new[k] = has[k] && set_mark(v[k]);
     for (unsigned k = 0; k < N; ++k)
       parts[k] = !is_new[k] ? 0 : Tile::size() > 1 ? parts[k] : frontier_item::parts(g.degree(v[k]));
     append(t, v, parts);
@@ -90,14 +91,29 @@ struct frontier {
   /// The same for up to N vertices of each lane.
   template <class Tile, unsigned N>
   WYRM_HD void append(Tile const& t, graph::vertex_id const (&v)[N], std::uint32_t const (&parts)[N]) const {
+    write(t, reserve(t, parts), v, parts);
+  }
+  /// append() in two steps, so that a tile can wait for the room in several lists together; both are collective.
+  struct room {
+    std::uint32_t first;  // of the tile, as lane 0 knows it
+    std::uint32_t below;  // items of the lanes below
+    std::uint32_t all;    // items of the tile
+  };
+  template <class Tile, unsigned N>
+  [[nodiscard]] WYRM_HD room reserve(Tile const& t, std::uint32_t const (&parts)[N]) const {
     std::uint32_t mine = 0;
     for (std::uint32_t const p : parts) mine += p;
     std::uint32_t const below = exec::sum_below(t, mine);
     std::uint32_t const all = t.shfl(below + mine, Tile::size() - 1);
-    if (all == 0) return;
     std::uint32_t first = 0;
-    if (t.rank() == 0) first = exec::atomic_ref<std::uint32_t>(*size).fetch_add(all, exec::relaxed);
-    frontier_item* at = items + t.shfl(first, 0) + below;
+    if (t.rank() == 0 && all > 0) first = exec::atomic_ref<std::uint32_t>(*size).fetch_add(all, exec::relaxed);
+    return {first, below, all};
+  }
+  template <class Tile, unsigned N>
+  WYRM_HD void write(Tile const& t, room const& in, graph::vertex_id const (&v)[N],
+                     std::uint32_t const (&parts)[N]) const {
+    if (in.all == 0) return;
+    frontier_item* at = items + t.shfl(in.first, 0) + in.below;
     for (unsigned k = 0; k < N; ++k) {
       for (std::uint32_t p = 0; p < parts[k]; ++p) *at++ = {v[k], p};
       note_parts(parts[k]);
@@ -121,9 +137,12 @@ struct frontier {
   /// Marks v; returns whether it was not marked. For kernels that clear no mark of this frontier: a mark that is set
   /// stays set, so a plain load, which costs a core less than a locked operation, is enough to see it.
   [[nodiscard]] WYRM_HD bool mark(graph::vertex_id v) const {
+    return (exec::load_recent(marks[v / 32]) >> v % 32 & 1) == 0 && set_mark(v);
+  }
+  /// The same for other kernels.
+  [[nodiscard]] WYRM_HD bool set_mark(graph::vertex_id v) const {
     std::uint32_t const bit = 1u << v % 32;
-    return (exec::load_recent(marks[v / 32]) & bit) == 0 &&
-           (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
+    return (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0;
   }
   /// Clears the mark of v. One lane does so, for one part of v.
   WYRM_HD void clear_mark(graph::vertex_id v) const {
@@ -292,6 +311,16 @@ struct over_items {
     }
   }
 };
+
+/// The lanes of an item, if each item of a tile has the same number of consecutive lanes: a power of two, `least` or
+/// more, or all lanes; collective.
+template <unsigned least, class Tile>
+[[nodiscard]] WYRM_HD unsigned lanes_of_item(Tile const& t, frontier_item const* item) {
+  unsigned lanes = Tile::size();
+  auto const number = reinterpret_cast<std::uintptr_t>(item);
+  while (lanes > least && !t.all(number == t.shfl(number, t.rank() / lanes * lanes))) lanes /= 2;
+  return lanes;
+}
 
 /// Calls f(tile, item) for all items of the frontier, with W < 32 lanes per item; or, for W = 32, with one lane per
 /// item, and nullptr for lanes without an item. f must not add to this frontier. If f has a member start(), it is

@@ -151,7 +151,7 @@ struct rank_residuals {
   WYRM_HD void push(Tile const& t, frontier_item const* item, std::int64_t from, std::int64_t to, std::int64_t gone,
                     F const& f) const {
     constexpr unsigned at_once = Tile::size() > 1 ? 4 : 1;  // additions that are issued before the first one returns
-    unsigned const lanes = lanes_of_item(t, item);
+    unsigned const lanes = lanes_of_item<least_lanes>(t, item);
     unsigned const lane = t.rank() % lanes;
     std::int64_t more = lane == 0 ? -magnitude(gone) : 0;
     std::int64_t all_by = lane == 0 ? -gone : 0;
@@ -191,15 +191,6 @@ struct rank_residuals {
     if (t.rank() != 0) return;
     add_to(state->residual_norm, more, exec::thread_number(t));
     add_to(state->residual_sum, all_by, exec::thread_number(t));
-  }
-  /// The lanes of an item, if each item of a tile has the same number of consecutive lanes: least_lanes or more, or all
-  /// lanes.
-  template <class Tile>
-  [[nodiscard]] WYRM_HD static unsigned lanes_of_item(Tile const& t, frontier_item const* item) {
-    unsigned lanes = Tile::size();
-    auto const number = reinterpret_cast<std::uintptr_t>(item);
-    while (lanes > least_lanes && !t.all(number == t.shfl(number, t.rank() / lanes * lanes))) lanes /= 2;
-    return lanes;
   }
   /// In an undirected graph: takes the residual of a vertex that sends nothing. So such vertices have no residuals,
   /// which residual_state::error() relies on.
