@@ -292,7 +292,7 @@ class rw_malloc_ref : detail::unit_runs {
     std::uint32_t const words = (all_words.words + t.size() - 1) / t.size();  // per lane
     std::uint32_t const mine = t.rank() * words;                              // the lane's first word
     std::uint64_t const first = all_words.first;
-    std::uint64_t const end = std::uint64_t{n} * (detail::units_per_chunk / 64);
+    std::uint64_t const end = std::uint64_t{n} * detail::words_per_chunk;
     run here{0, 0};
     if (t.size() != 1) {
       here = longest_run(t, all_words, mine, words, end);

@@ -24,6 +24,7 @@ inline constexpr std::uint32_t units_per_chunk = 1u << units_log2;
 inline constexpr std::uint32_t region_words = 32;
 inline constexpr std::uint32_t region_units = region_words * 64;
 inline constexpr std::uint32_t region_chunks = region_units / units_per_chunk;
+inline constexpr std::uint32_t words_per_chunk = units_per_chunk / 64;
 static_assert(units_per_chunk * alignment == chunk_bytes);
 
 /// Trivially copyable. The base of rw_malloc_ref.
@@ -46,9 +47,8 @@ class unit_runs {
   }
   // Whether the memory of this word follows that of the previous word.
   [[nodiscard]] WYRM_HD bool are_neighbours(std::uint64_t word) const {
-    constexpr unsigned words = units_per_chunk / 64;
-    if (word % words != 0) return true;
-    auto const span = static_cast<std::uint32_t>(word / words);
+    if (word % words_per_chunk != 0) return true;
+    auto const span = static_cast<std::uint32_t>(word / words_per_chunk);
     std::uint32_t const chunk = spans().chunk(span);
     std::uint32_t const before = spans().chunk(span - 1);  // the two loads overlap
     return chunk != no_span && before + 1 == chunk;
@@ -152,23 +152,26 @@ class unit_runs {
     }
     return {0, 0};
   }
-  // The same for a multiple of 64 units: the first run of whole words. Few instructions per word.
+  // The same for a multiple of 64 units, in a range of chunks: the first run of whole words. Few instructions per word.
   [[nodiscard]] WYRM_HD run first_words(range const& all_words, std::uint64_t end, std::uint32_t units) const {
-    constexpr std::uint32_t at_once = 8;
-    static_assert(units_per_chunk / 64 % at_once == 0);  // words that are read together are in one chunk
-    unit_runs const self = *this;                        // in registers, as in first_fit()
+    unit_runs const self = *this;  // in registers, as in first_fit()
     std::uint32_t const words = existing(all_words, end);
     std::uint32_t const wanted = units / 64;
-    std::uint32_t before = 0;  // free words up to the current one
-    for (std::uint32_t i = 0; i < words; i += at_once) {
-      std::uint64_t free[at_once];
-      for (std::uint32_t k = 0; k < at_once; ++k)
-        free[k] = self.used().read(all_words.first + (i + k < words ? i + k : i));
-      if (before > 0 && !self.are_neighbours(all_words.first + i)) before = 0;
-      for (std::uint32_t k = 0; k < at_once && i + k < words; ++k) {
-        before = ~free[k] == 0 ? before + 1 : 0;
-        if (before == wanted) return {(i + k + 1 - wanted) * 64, units};
-      }
+    std::uint32_t before = 0;  // free words up to the chunk
+    for (std::uint32_t i = 0; i < words; i += words_per_chunk) {
+      std::uint64_t const chunk = all_words.first + i;
+      std::uint64_t units_of[words_per_chunk];  // the free units, loaded together
+      for (std::uint32_t k = 0; k < words_per_chunk; ++k) units_of[k] = self.used().read(chunk + k);
+      std::uint32_t free = 0;  // a bit per word
+      for (std::uint32_t k = 0; k < words_per_chunk; ++k) free |= std::uint32_t{~units_of[k] == 0} << k;
+      if (before > 0 && !self.are_neighbours(chunk)) before = 0;
+      auto const prefix = static_cast<std::uint32_t>(cuda::std::countr_one(free));
+      if (before + prefix >= wanted) return {(i - before) * 64, units};
+      before = prefix == words_per_chunk
+                   ? before + prefix
+                   : static_cast<std::uint32_t>(cuda::std::countl_one(free << (32 - words_per_chunk)));
+      for (std::uint32_t k = 1; k < wanted; ++k) free &= free >> 1;
+      if (free != 0) return {(i + static_cast<std::uint32_t>(cuda::std::countr_zero(free))) * 64, units};
     }
     return {0, 0};
   }
@@ -176,24 +179,32 @@ class unit_runs {
   template <class Tile>
   [[nodiscard]] WYRM_HD bool claim_units(Tile const& t, std::uint64_t first, std::uint32_t mine, std::uint32_t words,
                                          std::uint32_t at, std::uint32_t n) const {
-    used_units const bits = used();                               // in a register, as in first_fit()
-    std::uint32_t const begin = at / 64 > mine ? at / 64 : mine;  // the first of these words that the lane has
-    std::uint32_t const behind = (at + n - 1) / 64 + 1;
-    std::uint32_t const end = behind < mine + words ? behind : mine + words;
+    used_units const bits = used();  // in a register, as in first_fit()
+    std::uint32_t const front = at / 64;
+    std::uint32_t const back = (at + n - 1) / 64;
+    std::uint32_t const begin = front > mine ? front : mine;  // the first of these words that the lane has
+    std::uint32_t const end = back + 1 < mine + words ? back + 1 : mine + words;
+    std::uint64_t const of_front = ~std::uint64_t{0} << at % 64;
+    std::uint64_t const of_back = ~std::uint64_t{0} >> (63 - (at + n - 1) % 64);
+    auto const wanted = [&](std::uint32_t word) {
+      return (word == front ? of_front : ~std::uint64_t{0}) & (word == back ? of_back : ~std::uint64_t{0});
+    };
     bool all = true;
     std::uint32_t next = begin;
     std::uint64_t of_last = 0;
     for (; next < end && all; ++next) {
-      std::uint64_t const wanted = units_in(next, at, n);
-      of_last = bits.claim(first + next, wanted);
-      all = of_last == wanted;
+      of_last = bits.claim(first + next, wanted(next));
+      all = of_last == wanted(next);
     }
     t.sync();
-    for (std::uint32_t word = begin; word < end && all; ++word)  // from here on these chunks cannot move
-      if (word * 64 > at) all = are_neighbours(first + word);
+    // From here on these chunks cannot move. The run enters others than that of its first word here.
+    std::uint64_t const inner = first + (begin == front ? begin + 1 : begin);
+    for (std::uint64_t word = (inner + words_per_chunk - 1) / words_per_chunk * words_per_chunk;
+         word < first + end && all; word += words_per_chunk)
+      all = are_neighbours(word);
     if (t.all(all)) return true;
     for (std::uint32_t word = begin; word < next; ++word)
-      bits.clear_pages(first + word, word + 1 < next ? units_in(word, at, n) : of_last);
+      bits.clear_pages(first + word, word + 1 < next ? wanted(word) : of_last);
     return false;
   }
 
