@@ -85,29 +85,12 @@ struct visit_frontier {
   WYRM_HD void operator()(Tile const& t, frontier_item const& item, frontier_end<Tile>& found) const {
     if (t.rank() == 0 && item.part == 0) distances[item.vertex] = distance;
     graph::neighbour_list const part = item.part_of(g.neighbours(item.vertex));
-    if (Tile::size() == 1 || g.arcs() < long_row * g.vertices())
-      visit<1>(t, part, found);
-    else
-      visit<4>(t, part, found);
-  }
-
- private:
-  static constexpr std::uint64_t long_row = 4;  // neighbours per vertex, from which lanes have several on a device
-  // A lane waits for the loads of N neighbours together.
-  template <unsigned N, class Tile>
-  WYRM_HD void visit(Tile const& t, graph::neighbour_list const& part, frontier_end<Tile>& found) const {
-    for (std::uint32_t i = 0; i < part.size; i += N * Tile::size()) {
-      graph::vertex_id v[N];
+    for_some_neighbours(t, g, part, 0, [&]<unsigned N>(some_neighbours<N> const& some) {
       bool may_be_new[N];
-      for (unsigned k = 0; k < N; ++k) {
-        std::uint32_t const at = i + k * Tile::size() + t.rank();
-        may_be_new[k] = at < part.size;
-        v[k] = may_be_new[k] ? part[at] : 0;
-      }
       for (unsigned k = 0; k < N; ++k)
-        may_be_new[k] = may_be_new[k] && (exec::load_recent(next.marks[v[k] / 32]) >> v[k] % 32 & 1) == 0;
-      found.add(t, v, may_be_new);
-    }
+        may_be_new[k] = some.has[k] && (exec::load_recent(next.marks[some.v[k] / 32]) >> some.v[k] % 32 & 1) == 0;
+      found.add(t, some.v, may_be_new);
+    });
   }
 };
 

@@ -63,16 +63,17 @@ struct peel {
   frontier next;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const& item) const {
-    std::uint32_t const k = state->k;
-    if (t.rank() == 0 && item.part == 0) cores[item.vertex] = k;
+    std::uint32_t const core = state->k;
+    if (t.rank() == 0 && item.part == 0) cores[item.vertex] = core;
     graph::neighbour_list const part = item.part_of(g.neighbours(item.vertex));
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
-      graph::vertex_id const v = has ? part[i + t.rank()] : item.vertex;
-      bool const remains = exec::load_recent(degrees[v]) > k;
-      bool const removed = remains && exec::atomic_ref<std::uint32_t>(degrees[v]).fetch_sub(1, exec::relaxed) == k + 1;
-      next.add(t, g, v, removed);
-    }
+    for_some_neighbours(t, g, part, item.vertex, [&]<unsigned N>(some_neighbours<N> const& some) {
+      bool is_removed[N];
+      for (unsigned k = 0; k < N; ++k) is_removed[k] = exec::load_recent(degrees[some.v[k]]) > core;
+      for (unsigned k = 0; k < N; ++k)
+        is_removed[k] = is_removed[k] &&
+                        exec::atomic_ref<std::uint32_t>(degrees[some.v[k]]).fetch_sub(1, exec::relaxed) == core + 1;
+      next.add(t, g, some.v, is_removed);
+    });
   }
 };
 

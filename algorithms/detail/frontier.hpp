@@ -150,6 +150,36 @@ struct frontier {
   }
 };
 
+/// Up to N neighbours of a lane, and their positions in their list. Behind its end, `has` is false, and v some vertex.
+template <unsigned N>
+struct some_neighbours {
+  graph::vertex_id v[N];
+  std::uint32_t at[N];
+  bool has[N];
+};
+
+/// Calls f(some) for all neighbours in a list, until the last lane has none left; collective. A lane of a device has
+/// several at once, so that it waits for their loads together, but one in a graph with few arcs per vertex.
+template <class Tile, class F>
+WYRM_HD void for_some_neighbours(Tile const& t, graph::graph_view const& g, graph::neighbour_list const& list,
+                                 graph::vertex_id otherwise, F const& f) {
+  auto const go = [&]<unsigned N>(some_neighbours<N> some) {
+    for (std::uint32_t i = 0; i < list.size; i += N * Tile::size()) {
+      for (unsigned k = 0; k < N; ++k) {
+        some.at[k] = i + k * Tile::size() + t.rank();
+        some.has[k] = some.at[k] < list.size;
+        some.v[k] = some.has[k] ? list[some.at[k]] : otherwise;
+      }
+      f(some);
+    }
+  };
+  constexpr unsigned n = neighbours_at_once<Tile>;
+  if (n > 1 && g.arcs() >= n * g.vertices())
+    go(some_neighbours<n>());
+  else
+    go(some_neighbours<1>());
+}
+
 /// The vertices that a core adds to a list. Cores that take turns at the size of a list wait for each other, so a core
 /// reserves room for many vertices at once.
 struct found_vertices {
@@ -189,13 +219,23 @@ class frontier_end {
   }
   /// Like frontier::append().
   WYRM_HD void append(Tile const& t, graph::vertex_id v, bool has) {
+    graph::vertex_id const vertices[] = {v};
+    bool const are_added[] = {has};
+    append(t, vertices, are_added);
+  }
+  template <unsigned N>
+  WYRM_HD void append(Tile const& t, graph::vertex_id const (&v)[N], bool const (&has)[N]) {
     if constexpr (Tile::size() == 1) {
-      if (!has) return;
-      Parts::prefetch(g_, v);
-      found_.vertices[found_.size++] = v;
-      if (found_.is_full()) flush(t);
+      for (unsigned k = 0; k < N; ++k) {
+        if (!has[k]) continue;
+        Parts::prefetch(g_, v[k]);
+        found_.vertices[found_.size++] = v[k];
+        if (found_.is_full()) flush(t);
+      }
     } else {
-      to_.append(t, v, has ? Parts::of(g_, v) : 0);
+      std::uint32_t parts[N];
+      for (unsigned k = 0; k < N; ++k) parts[k] = has[k] ? Parts::of(g_, v[k]) : 0;
+      to_.append(t, v, parts);
     }
   }
   WYRM_HD void flush(Tile const&) {

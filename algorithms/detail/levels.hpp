@@ -140,16 +140,19 @@ struct extend_paths {
     bool const one_row = !p.g.directed();
     std::uint32_t const nearer = level > 0 ? level - 1 : level_list::unreached - 1;
     double sum = 0;
-    for (std::uint32_t i = 0; i < out.size; i += Tile::size()) {
-      bool const has = i + t.rank() < out.size;
-      graph::vertex_id const v = has ? out[i + t.rank()] : item.vertex;
-      std::uint32_t depth = exec::load_recent(p.depths[v]);
-      if (one_row && depth == nearer) sum += p.paths[v];
-      bool const claims = depth == level_list::unreached &&
-                          exec::atomic_ref<std::uint32_t>(p.depths[v])
-                              .compare_exchange_strong(depth, level + 1, exec::relaxed, exec::relaxed);
-      if (t.any(claims)) next.append(t, v, claims);
-    }
+    for_some_neighbours(t, p.g, out, item.vertex, [&]<unsigned N>(some_neighbours<N> const& some) {
+      std::uint32_t depth[N];
+      double paths[N];
+      bool claims[N];
+      for (unsigned k = 0; k < N; ++k) depth[k] = exec::load_recent(p.depths[some.v[k]]);
+      for (unsigned k = 0; k < N; ++k) paths[k] = one_row && depth[k] == nearer ? p.paths[some.v[k]] : 0;
+      for (unsigned k = 0; k < N; ++k)
+        claims[k] = depth[k] == level_list::unreached &&
+                    exec::atomic_ref<std::uint32_t>(p.depths[some.v[k]])
+                        .compare_exchange_strong(depth[k], level + 1, exec::relaxed, exec::relaxed);
+      for (double const x : paths) sum += x;
+      next.append(t, some.v, claims);
+    });
     if (level == 0) return;
     if (!one_row) {
       graph::neighbour_list const in = item.part_of(p.g.in_neighbours(item.vertex), parts);
@@ -175,8 +178,13 @@ struct collect_dependencies {
     std::uint32_t const parts = level_list::parts(p.g, item.vertex);
     graph::neighbour_list const out = item.part_of(p.g.neighbours(item.vertex), parts);
     double sum = 0;
-    for (std::uint32_t i = t.rank(); i < out.size; i += Tile::size())
-      if (p.depths[out[i]] == level + 1) sum += p.coefficients[out[i]];
+    for_some_neighbours(t, p.g, out, item.vertex, [&]<unsigned N>(some_neighbours<N> const& some) {
+      std::uint32_t depth[N];
+      double shares[N];
+      for (unsigned k = 0; k < N; ++k) depth[k] = p.depths[some.v[k]];
+      for (unsigned k = 0; k < N; ++k) shares[k] = depth[k] == level + 1 ? p.coefficients[some.v[k]] : 0;
+      for (double const x : shares) sum += x;
+    });
     sum = exec::sum(t, sum);
     if (!p.sums.complete(t, index, item.part, parts, sum) || t.rank() != 0) return;
     double const dependency = p.paths[item.vertex] * sum;

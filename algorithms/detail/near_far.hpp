@@ -73,27 +73,38 @@ struct far_pile {
   /// a device keeps the object in registers.
   [[nodiscard]] WYRM_HD graph::vertex_id* list() const { return state->turn == 0 ? lists[0] : lists[1]; }
   [[nodiscard]] WYRM_HD graph::vertex_id const* list_to_split() const { return state->turn == 0 ? lists[1] : lists[0]; }
-  /// Adds the vertex of each lane that has one, unless it is in the pile, with its distance; collective.
-  template <class Tile>
-  WYRM_HD void add(Tile const& t, graph::vertex_id v, std::uint64_t distance, bool has) const {
-    if (!t.any(has)) return;
-    std::uint32_t const bit = 1u << v % 32;
-    keep(t, v, distance, has,
-         has && (exec::atomic_ref<std::uint32_t>(marks[v / 32]).fetch_or(bit, exec::relaxed) & bit) == 0);
+  /// Adds up to N vertices of each lane, unless they are in the pile, with their distances; collective.
+  template <class Tile, unsigned N>
+  WYRM_HD void add(Tile const& t, graph::vertex_id const (&v)[N], std::uint64_t const (&distance)[N],
+                   bool const (&has)[N]) const {
+    bool has_any = false;
+    for (bool const h : has) has_any = has_any || h;
+    if (!t.any(has_any)) return;
+    frontier const marked{marks, nullptr, nullptr};
+    bool is_new[N];
+    for (unsigned k = 0; k < N; ++k) is_new[k] = has[k] && marked.set_mark(v[k]);
+    keep(t, v, distance, has, is_new);
   }
-  /// Lowers the least distance for each lane that has a vertex, and lists those that are new; collective.
-  template <class Tile>
-  WYRM_HD void keep(Tile const& t, graph::vertex_id v, std::uint64_t distance, bool has, bool is_new) const {
-    if (has && distance < exec::load_recent(state->least_far))
-      exec::atomic_ref<std::uint64_t>(state->least_far).fetch_min(distance, exec::relaxed);
-    std::uint32_t const added = t.ballot(is_new);
-    if (added == 0) return;
+  /// Lowers the least distance for up to N vertices of each lane, and lists those that are new; collective.
+  template <class Tile, unsigned N>
+  WYRM_HD void keep(Tile const& t, graph::vertex_id const (&v)[N], std::uint64_t const (&distance)[N],
+                    bool const (&has)[N], bool const (&is_new)[N]) const {
+    std::uint64_t least = infinite_bits;
+    std::uint32_t mine = 0;
+    for (unsigned k = 0; k < N; ++k) {
+      if (has[k] && distance[k] < least) least = distance[k];
+      mine += is_new[k] ? 1 : 0;
+    }
+    if (least < exec::load_recent(state->least_far))
+      exec::atomic_ref<std::uint64_t>(state->least_far).fetch_min(least, exec::relaxed);
+    std::uint32_t const below = exec::sum_below(t, mine);
+    std::uint32_t const all = t.shfl(below + mine, Tile::size() - 1);
+    if (all == 0) return;
     std::uint32_t first = 0;
-    if (t.rank() == 0)
-      first = exec::atomic_ref<std::uint32_t>(state->far_size)
-                  .fetch_add(static_cast<std::uint32_t>(cuda::std::popcount(added)), exec::relaxed);
-    first = t.shfl(first, 0);
-    if (is_new) list()[first + exec::rank_in(t, added)] = v;
+    if (t.rank() == 0) first = exec::atomic_ref<std::uint32_t>(state->far_size).fetch_add(all, exec::relaxed);
+    graph::vertex_id* at = list() + t.shfl(first, 0) + below;
+    for (unsigned k = 0; k < N; ++k)
+      if (is_new[k]) *at++ = v[k];
   }
 };
 
@@ -105,16 +116,18 @@ class far_end {
   WYRM_HD explicit far_end(far_pile const& to) : to_(to) {}
 
   /// Like far_pile::add().
-  WYRM_HD void add(Tile const& t, graph::vertex_id v, std::uint64_t distance, bool has) {
+  template <unsigned N>
+  WYRM_HD void add(Tile const& t, graph::vertex_id const (&v)[N], std::uint64_t const (&distance)[N],
+                   bool const (&has)[N]) {
     if constexpr (Tile::size() == 1) {
-      if (!has) return;
       frontier const marked{to_.marks, nullptr, nullptr};
-      keep(t, v, distance, true, marked.mark(v));
+      for (unsigned k = 0; k < N; ++k)
+        if (has[k]) keep(t, v[k], distance[k], true, marked.mark(v[k]));
     } else {
       to_.add(t, v, distance, has);
     }
   }
-  /// Like far_pile::keep().
+  /// Like far_pile::keep(), for one vertex of each lane.
   WYRM_HD void keep(Tile const& t, graph::vertex_id v, std::uint64_t distance, bool has, bool is_new) {
     if constexpr (Tile::size() == 1) {
       if (has && distance < least_) least_ = distance;
@@ -122,7 +135,11 @@ class far_end {
       found_.vertices[found_.size++] = v;
       if (found_.is_full()) list();
     } else {
-      to_.keep(t, v, distance, has, is_new);
+      graph::vertex_id const vertices[] = {v};
+      std::uint64_t const distances[] = {distance};
+      bool const are_kept[] = {has};
+      bool const are_new[] = {is_new};
+      to_.keep(t, vertices, distances, are_kept, are_new);
     }
   }
   WYRM_HD void flush(Tile const&) {
@@ -193,16 +210,24 @@ struct relax_arcs {
     if constexpr (Tile::size() == 1)
       for (graph::vertex_id const v : part) exec::prefetch(distances + v);
     auto const begin = static_cast<std::uint32_t>(part.data - all.data);
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      std::uint32_t const at = i + t.rank();
-      bool const has = at < part.size;
-      graph::vertex_id const v = has ? part[at] : 0;
-      std::uint64_t const through = has ? bits_of(distance + lengths[begin + at]) : infinite_bits;
-      bool const is_less = has && through < exec::load_recent(distances[v]) &&
-                           through < exec::atomic_ref<std::uint64_t>(distances[v]).fetch_min(through, exec::relaxed);
-      found.near.add(t, v, is_less && through < limit);
-      found.far.add(t, v, through, is_less && through >= limit);
-    }
+    for_some_neighbours(t, g, part, item.vertex, [&]<unsigned N>(some_neighbours<N> const& some) {
+      std::uint64_t through[N];
+      std::uint64_t before[N];
+      bool is_near[N];
+      bool is_far[N];
+      for (unsigned k = 0; k < N; ++k)
+        through[k] = some.has[k] ? bits_of(distance + lengths[begin + some.at[k]]) : infinite_bits;
+      for (unsigned k = 0; k < N; ++k) before[k] = exec::load_recent(distances[some.v[k]]);
+      for (unsigned k = 0; k < N; ++k)
+        if (through[k] < before[k])
+          before[k] = exec::atomic_ref<std::uint64_t>(distances[some.v[k]]).fetch_min(through[k], exec::relaxed);
+      for (unsigned k = 0; k < N; ++k) {
+        is_near[k] = through[k] < before[k] && through[k] < limit;
+        is_far[k] = through[k] < before[k] && through[k] >= limit;
+      }
+      found.near.add(t, some.v, is_near);
+      found.far.add(t, some.v, through, is_far);
+    });
   }
 };
 

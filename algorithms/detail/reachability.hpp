@@ -137,13 +137,16 @@ struct trim_vertices {
     graph::vertex_id const v = item.vertex;
     if (t.rank() == 0 && item.part == 0) p.label[v] = v;
     graph::neighbour_list const part = item.part_of(g.neighbours(v));
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
-      graph::vertex_id const u = has ? part[i + t.rank()] : v;
-      bool const counts = u != v && p.share_region(u, v) && p.label[u] == no_vertex;
-      bool const is_last = counts && exec::atomic_ref<std::uint32_t>(left[u]).fetch_sub(1, exec::relaxed) == 1;
-      next.append(t, g, u, is_last);
-    }
+    for_some_neighbours(t, g, part, v, [&]<unsigned N>(some_neighbours<N> const& some) {
+      bool counts[N];
+      std::uint32_t parts[N];
+      for (unsigned k = 0; k < N; ++k)
+        counts[k] = some.v[k] != v && p.share_region(some.v[k], v) && p.label[some.v[k]] == no_vertex;
+      for (unsigned k = 0; k < N; ++k)
+        counts[k] = counts[k] && exec::atomic_ref<std::uint32_t>(left[some.v[k]]).fetch_sub(1, exec::relaxed) == 1;
+      for (unsigned k = 0; k < N; ++k) parts[k] = counts[k] ? frontier_item::parts(g.degree(some.v[k])) : 0;
+      next.append(t, some.v, parts);
+    });
   }
 };
 
@@ -235,13 +238,15 @@ struct spread_colours {
     graph::vertex_id const v = item.vertex;
     std::uint64_t const own = exec::atomic_ref<std::uint64_t>(colour[v]).load(exec::relaxed);
     graph::neighbour_list const part = item.part_of(g.neighbours(v));
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
-      graph::vertex_id const u = has ? part[i + t.rank()] : v;
-      bool const changes = p.share_region(u, v) && exec::load_recent(colour[u]) < own &&
-                           exec::atomic_ref<std::uint64_t>(colour[u]).fetch_max(own, exec::relaxed) < own;
-      next.add(t, g, u, changes);
-    }
+    for_some_neighbours(t, g, part, v, [&]<unsigned N>(some_neighbours<N> const& some) {
+      bool changes[N];
+      for (unsigned k = 0; k < N; ++k)
+        changes[k] = p.share_region(some.v[k], v) && exec::load_recent(colour[some.v[k]]) < own;
+      for (unsigned k = 0; k < N; ++k)
+        changes[k] =
+            changes[k] && exec::atomic_ref<std::uint64_t>(colour[some.v[k]]).fetch_max(own, exec::relaxed) < own;
+      next.add(t, g, some.v, changes);
+    });
   }
 };
 
@@ -261,13 +266,13 @@ struct collect_colours {
     graph::vertex_id const v = item.vertex;
     if (t.rank() == 0 && item.part == 0) p.label[v] = static_cast<graph::vertex_id>(colour[v]);
     graph::neighbour_list const part = item.part_of(g.neighbours(v));
-    for (std::uint32_t i = 0; i < part.size; i += Tile::size()) {
-      bool const has = i + t.rank() < part.size;
-      graph::vertex_id const u = has ? part[i + t.rank()] : v;
-      bool const is_found = u != v && p.share_region(u, v) && colour[u] == colour[v] &&
-                            (exec::load_recent(next.marks[u / 32]) >> u % 32 & 1) == 0;
-      next.add(t, g, u, is_found);
-    }
+    for_some_neighbours(t, g, part, v, [&]<unsigned N>(some_neighbours<N> const& some) {
+      bool is_found[N];
+      for (unsigned k = 0; k < N; ++k)
+        is_found[k] = some.v[k] != v && p.share_region(some.v[k], v) && colour[some.v[k]] == colour[v] &&
+                      (exec::load_recent(next.marks[some.v[k] / 32]) >> some.v[k] % 32 & 1) == 0;
+      next.add(t, g, some.v, is_found);
+    });
   }
 };
 
