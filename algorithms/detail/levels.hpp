@@ -144,14 +144,18 @@ struct extend_paths {
       std::uint32_t depth[N];
       double paths[N];
       bool claims[N];
+      bool has_any = false;
       for (unsigned k = 0; k < N; ++k) depth[k] = exec::load_recent(p.depths[some.v[k]]);
       for (unsigned k = 0; k < N; ++k) paths[k] = one_row && depth[k] == nearer ? p.paths[some.v[k]] : 0;
-      for (unsigned k = 0; k < N; ++k)
+      for (unsigned k = 0; k < N; ++k) {
         claims[k] = depth[k] == level_list::unreached &&
                     exec::atomic_ref<std::uint32_t>(p.depths[some.v[k]])
                         .compare_exchange_strong(depth[k], level + 1, exec::relaxed, exec::relaxed);
-      for (double const x : paths) sum += x;
-      next.append(t, some.v, claims);
+        has_any = has_any || claims[k];
+      }
+      for (double const x : paths)
+        if (x > 0) sum += x;
+      if (t.any(has_any)) next.append(t, some.v, claims);
     });
     if (level == 0) return;
     if (!one_row) {
@@ -183,7 +187,8 @@ struct collect_dependencies {
       double shares[N];
       for (unsigned k = 0; k < N; ++k) depth[k] = p.depths[some.v[k]];
       for (unsigned k = 0; k < N; ++k) shares[k] = depth[k] == level + 1 ? p.coefficients[some.v[k]] : 0;
-      for (double const x : shares) sum += x;
+      for (double const x : shares)
+        if (x > 0) sum += x;
     });
     sum = exec::sum(t, sum);
     if (!p.sums.complete(t, index, item.part, parts, sum) || t.rank() != 0) return;

@@ -221,10 +221,13 @@ struct relax_arcs {
       for (unsigned k = 0; k < N; ++k)
         if (through[k] < before[k])
           before[k] = exec::atomic_ref<std::uint64_t>(distances[some.v[k]]).fetch_min(through[k], exec::relaxed);
+      bool has_any = false;
       for (unsigned k = 0; k < N; ++k) {
         is_near[k] = through[k] < before[k] && through[k] < limit;
         is_far[k] = through[k] < before[k] && through[k] >= limit;
+        has_any = has_any || through[k] < before[k];
       }
+      if (!t.any(has_any)) return;
       found.near.add(t, some.v, is_near);
       found.far.add(t, some.v, through, is_far);
     });
