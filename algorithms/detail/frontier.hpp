@@ -150,7 +150,7 @@ struct frontier {
   }
 };
 
-/// Up to N neighbours of a lane, and their positions in their list. Behind its end, `has` is false, and v some vertex.
+/// Up to N neighbours of a lane, and their positions in their list. Behind its end, `has` is false.
 template <unsigned N>
 struct some_neighbours {
   graph::vertex_id v[N];
@@ -158,8 +158,9 @@ struct some_neighbours {
   bool has[N];
 };
 
-/// Calls f(some) for all neighbours in a list, until the last lane has none left; collective. A lane of a device has
-/// several at once, so that it waits for their loads together, but one in a graph with few arcs per vertex.
+/// Calls f(some) for all neighbours in a list, until the last lane has none left; collective. Lanes that have fewer get
+/// the vertex `otherwise` in their place, so that f can load its data as well. A lane of a device has several
+/// neighbours at once, so that it waits for their loads together, but one in a graph with few arcs per vertex.
 template <class Tile, class F>
 WYRM_HD void for_some_neighbours(Tile const& t, graph::graph_view const& g, graph::neighbour_list const& list,
                                  graph::vertex_id otherwise, F const& f) {
@@ -174,7 +175,7 @@ WYRM_HD void for_some_neighbours(Tile const& t, graph::graph_view const& g, grap
     }
   };
   constexpr unsigned n = neighbours_at_once<Tile>;
-  if (n > 1 && g.arcs() >= n * g.vertices())
+  if (n > 1 && g.arcs() >= std::uint64_t{n} * g.vertices())
     go(some_neighbours<n>());
   else
     go(some_neighbours<1>());

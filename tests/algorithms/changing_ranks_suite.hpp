@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "../../algorithms/incremental_pagerank.hpp"
+#include "../../datasets/generators.hpp"
 #include "../../exec/injected_failure.hpp"
 #include "../../exec/launch.hpp"
 #include "../../graph/catch_up.hpp"
@@ -247,6 +248,31 @@ TYPED_TEST_P(changing_ranks_test, small_changes_of_large_graphs_are_pushed_nearb
   EXPECT_LT(pushed, 40'000u);  // more than 60,000 with the least limits
   ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
   g.erase(std::vector<graph::edge>(edges.begin(), edges.begin() + 100));
+  ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
+}
+
+// An edge comes and goes in a graph with hubs, and changes most ranks by little: corrections of few steps are enough,
+// and do not compute the ranks anew, which takes 60.
+TYPED_TEST_P(changing_ranks_test, small_corrections_keep_the_ranks) {
+  graph::vertex_id const n = 1 << 12;
+  datasets::rmat_edges const edge{12, 5};
+  std::vector<graph::edge> edges;
+  for (std::uint64_t i = 0; i < 16 * n; ++i) edges.push_back(edge(i));
+  auto g = this->template empty_graph<float>(n, {});
+  this->insert(g, edges, std::vector<float>(edges.size(), 1.0f));
+  typename TestFixture::options const o{.tolerance = 8.14e-5};
+  algorithms::incremental_pagerank ranks(g.space(), g.view(), o);
+  g.attach(ranks);
+  std::mt19937 random(36);
+  graph::vertex_id const from = random() % n;
+  std::vector<graph::edge> const one{{from, static_cast<graph::vertex_id>(random() % n)}};
+  for (unsigned i = 0; i < 8; ++i) {
+    if (i % 2 == 0)
+      this->insert(g, one, {1.0f});
+    else
+      g.erase(one);
+    EXPECT_LE(ranks.iterations(), 12u) << i;
+  }
   ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
 }
 
@@ -551,9 +577,9 @@ TYPED_TEST_P(changing_ranks_test, arguments_are_refused) {
 REGISTER_TYPED_TEST_SUITE_P(changing_ranks_test, known_ranks, a_graph_without_ids,
                             without_damping_ranks_are_within_their_bound, weighted_ranks_follow_all_types_of_values,
                             ranks_follow_all_options, weights_of_hubs_change, small_changes_of_values_cost_little,
-                            small_changes_of_large_graphs_are_pushed_nearby, many_rounds_of_few_pushes_are_given_up,
-                            vertices_that_send_nothing_have_their_base, changes_are_made_or_undone,
-                            weighted_ranks_catch_up, sources_leave_with_their_vertices, weights_may_grow_along_a_path,
-                            weights_may_be_tiny_or_huge, arguments_are_refused);
+                            small_changes_of_large_graphs_are_pushed_nearby, small_corrections_keep_the_ranks,
+                            many_rounds_of_few_pushes_are_given_up, vertices_that_send_nothing_have_their_base,
+                            changes_are_made_or_undone, weighted_ranks_catch_up, sources_leave_with_their_vertices,
+                            weights_may_grow_along_a_path, weights_may_be_tiny_or_huge, arguments_are_refused);
 
 }  // namespace wyrm::tests
