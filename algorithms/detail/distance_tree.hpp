@@ -280,14 +280,16 @@ struct cut_parents {
   }
 };
 
-/// Several lanes of a tile for the part of a row that belongs to an item. Lanes without an item have none.
+/// The lanes of an item, if there are not few items; see over_items.
+inline constexpr unsigned lanes_of_distances = 8;
+
+/// The lanes of a tile that process the part of a row that belongs to an item.
 template <class Tile>
 class shared_item {
  public:
-  static constexpr unsigned least_lanes = 8;
   static constexpr unsigned at_once = neighbours_at_once<Tile>;  // neighbours of a lane
   WYRM_HD shared_item(Tile const& t, frontier_item const* item)
-      : lanes_(lanes_of_item<least_lanes>(t, item)), lane_(t.rank() % lanes_) {}
+      : lanes_(lanes_of_item<lanes_of_distances>(t, item)), lane_(t.rank() % lanes_) {}
   [[nodiscard]] WYRM_HD bool is_first() const { return lane_ == 0; }
   [[nodiscard]] WYRM_HD std::uint32_t step() const { return at_once * lanes_; }
   /// The position of neighbour k of this lane, where those of the item begin with `begin`.
@@ -309,7 +311,7 @@ class shared_item {
 /// but one are replaced.
 template <class Lengths>
 struct find_nearer_parent {
-  static constexpr unsigned lanes_per_item = 8;
+  static constexpr unsigned lanes_per_item = lanes_of_distances;
   distance_tree<Lengths> tree;
   bool of_candidates;  // which look for a support
   template <class Tile>
@@ -357,7 +359,7 @@ struct find_nearer_parent {
 /// support may lose its parent at the same time; then it is a candidate of the next round, and this vertex its child.
 template <class Lengths>
 struct spread_candidates {
-  static constexpr unsigned lanes_per_item = 8;
+  static constexpr unsigned lanes_per_item = lanes_of_distances;
   distance_tree<Lengths> tree;
   frontier next;
   [[nodiscard]] WYRM_HD find_nearer_parent<Lengths> before_parts(frontier const&) const { return {tree, true}; }
@@ -464,7 +466,7 @@ struct relax_inserted {
 /// Some lanes per item of a frontier of vertices whose distances have decreased: relaxes their arcs.
 template <class Lengths>
 struct relax_lowered {
-  static constexpr unsigned lanes_per_item = 8;
+  static constexpr unsigned lanes_per_item = lanes_of_distances;
   distance_tree<Lengths> tree;
   frontier now;
   frontier next;

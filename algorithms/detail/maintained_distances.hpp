@@ -141,7 +141,7 @@ class maintained_distances : public Base {
       exec::for_each_lane<32>(space_, arcs_.size(), relax_inserted<lengths>{of, arcs_, rounds_.now()});
     rounds_.run(relax_lowered<lengths>{of, {}, {}});
     if (of.parents != nullptr) {
-      for_each_item_in_groups<8>(space_, of.changed, find_nearer_parent<lengths>{of, false});
+      for_each_item_in_groups<lanes_of_distances>(space_, of.changed, find_nearer_parent<lengths>{of, false});
       if constexpr (lengths::weighted)
         for_each_item<8>(space_, of.changed, find_equal_parent<lengths>{of, rounds_.now()});
     }
