@@ -80,8 +80,6 @@ class rank_correction {
 
  private:
   static constexpr bin_limits limits{32, 256, 1024, 1024};
-  // So many steps of Chebyshev's iteration halve the norm, unless it fails; one does not reduce it at all.
-  static constexpr unsigned reliable_steps = 4;
 
   void add_up_weights_of_all(rank_store<Space>& store, graph::graph_view const& g) {
     frontier const all = store.rounds().next();
@@ -91,10 +89,10 @@ class rank_correction {
     store.clear(all);
   }
   // Corrects all ranks of an undirected graph by Chebyshev's iteration, until the error is allowed, or all steps are
-  // used; and by step(), if an attempt of reliable_steps or more does not halve the norm, because of rounding or of
-  // weights that differ by orders of magnitude. state: after prepare(). The steps aim at an error
-  // `margin` times smaller than allowed. The residuals that remain are evenly distributed; with a margin of 8 hardly
-  // any exceeds its limit, so that the next batch may only change ranks nearby.
+  // used; and by step(), if an attempt does not halve the norm, because of rounding or of weights that differ by orders
+  // of magnitude. state: after prepare(). The steps aim at an error `margin` times smaller than allowed. The residuals
+  // that remain are evenly distributed; with a margin of 8 hardly any exceeds its limit, so that the next batch may only
+  // change ranks nearby.
   residual_state solve(rank_store<Space>& store, graph::graph_view const& g, residual_state state, unsigned steps_left,
                        double margin) {
     double const d = store.options().damping;
@@ -105,8 +103,8 @@ class rank_correction {
       double& shortfall = shortfall_[static_cast<unsigned>(change_)];
       double const sum = residual_state::total(state.sum);
       double const ratio = margin * shortfall * before / store.max_error(std::max(sum, store.least_sum()));
-      unsigned const fewest = is_first ? 2 : reliable_steps;
-      unsigned const steps = std::min({steps_left, solver_.max_steps, std::max(fewest, solver_.steps(d, ratio))});
+      // One step does not reduce the norm.
+      unsigned const steps = std::min({steps_left, solver_.max_steps, std::max(2u, solver_.steps(d, ratio))});
       float const* const contribution = solver_.solve(x, state, steps);
       solver_.add(x, state, contribution, store.most_change());
       store.pull_all(g, solver_.bins());
@@ -123,7 +121,7 @@ class rank_correction {
       if (has_solved_ &&
           (store.is_within(g, state.error(exec::scalar_tile{}, g.directed()), new_sum) || steps_left == 0))
         return state;
-      if (has_solved_ && (2 * left <= before || (is_first && steps < reliable_steps))) continue;
+      if (has_solved_ && 2 * left <= before) continue;
       if (has_solved_ && left > before) {  // worse than without ranks
         store.start(g, nullptr, 0);
         state = store.read_state();
