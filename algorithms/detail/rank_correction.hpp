@@ -91,8 +91,8 @@ class rank_correction {
   // Corrects all ranks of an undirected graph by Chebyshev's iteration, until the error is allowed, or all steps are
   // used; and by step(), if an attempt does not halve the norm, because of rounding or of weights that differ by orders
   // of magnitude. state: after prepare(). The steps aim at an error `margin` times smaller than allowed. The residuals
-  // that remain are evenly distributed; with a margin of 8 hardly any exceeds its limit, so that the next batch may only
-  // change ranks nearby.
+  // that remain are evenly distributed; with a margin of 8 hardly any exceeds its limit, so that the next batch may
+  // only change ranks nearby.
   residual_state solve(rank_store<Space>& store, graph::graph_view const& g, residual_state state, unsigned steps_left,
                        double margin) {
     double const d = store.options().damping;
