@@ -164,15 +164,15 @@ struct distance_tree {
     std::uint32_t const out = g.degree(v);
     return frontier_item::parts(in > out ? in : out);
   }
-  /// Lowers the distance of the vertex of each lane, and adds it to `next`, and to the list of changed vertices, if its
-  /// distance is less then; it has no parent then. Collective.
+  /// Lowers the distance of the vertex of each lane (to infinite: no vertex), and adds it to `next`, and to the list of
+  /// changed vertices, if its distance is less then; it has no parent then. Collective.
   template <class Tile>
   WYRM_HD void lower(Tile const& t, graph::vertex_id v, distance to, frontier const& next) const {
     graph::vertex_id const vertices[] = {v};
     distance const distances_to[] = {to};
     lower(t, vertices, distances_to, next);
   }
-  /// The same for N vertices of each lane; infinite: none. All are waited for together.
+  /// The same for N vertices of each lane. All are waited for together.
   template <class Tile, unsigned N>
   WYRM_HD void lower(Tile const& t, graph::vertex_id const (&v)[N], distance const (&to)[N],
                      frontier const& next) const {
@@ -319,7 +319,8 @@ struct find_nearer_parent {
     bool const seeks = item != nullptr && (!of_candidates || tree.parts_of_candidate(item->vertex) > 1);
     (void)seek(t, shared_item<Tile>(t, item), item, seeks && !tree.is_given_up());
   }
-  /// For lanes that seek one for their item: whether the vertex has a parent then; collective.
+  /// The same for lanes that seek a parent for their item, also a candidate in one part: whether the vertex has one
+  /// then; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD bool seek(Tile const& t, shared_item<Tile> const& lanes, frontier_item const* item,
                                   bool seeks) const {
@@ -367,14 +368,15 @@ struct spread_candidates {
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
     shared_item<Tile> const lanes(t, item);
     graph::vertex_id const v = item != nullptr ? item->vertex : 0;
-    // Only these lanes change the parent of a vertex in one part; none change that of another one of this frontier.
+    // Only these lanes change the parent of a vertex in one part; that of a vertex in several parts does not change in
+    // this step.
     bool is_affected = item != nullptr && !tree.is_given_up() && tree.parent(v) == graph::no_vertex;
     bool const seeks = is_affected && tree.parts_of_candidate(v) == 1;
     if (find_nearer_parent<Lengths>{tree, true}.seek(t, lanes, item, seeks)) is_affected = false;
     if (!t.any(is_affected)) return;
     graph::neighbour_list part{};
     if (is_affected) part = item->part_of(tree.g.neighbours(v), tree.parts_of_candidate(v));
-    // Nothing waits for the mark yet.
+    // The result is needed after the loop only, so no lane waits for it here.
     bool const is_new = is_affected && lanes.is_first() && item->part == 0 && tree.changed.set_mark(v);
     for (std::uint32_t i = 0; t.any(i < part.size); i += lanes.step()) {
       constexpr unsigned n = shared_item<Tile>::at_once;

@@ -39,7 +39,7 @@ struct frontier_item {
   }
 };
 
-/// How many neighbours a lane of a device processes together: it waits for their loads together.
+/// How many neighbours a lane of a device processes together: it waits for their loads together. 1 on a CPU.
 template <class Tile>
 inline constexpr unsigned neighbours_at_once = Tile::size() == 1 ? 1 : 4;
 
@@ -93,7 +93,8 @@ struct frontier {
   WYRM_HD void append(Tile const& t, graph::vertex_id const (&v)[N], std::uint32_t const (&parts)[N]) const {
     write(t, reserve(t, parts), v, parts);
   }
-  /// append() in two steps, so that a tile can wait for the room in several lists together; both are collective.
+  /// append() in two steps, reserve() and write(), so that a tile can wait for the room in several lists together; both
+  /// are collective.
   struct room {
     std::uint32_t first;  // of the tile, as lane 0 knows it
     std::uint32_t below;  // items of the lanes below

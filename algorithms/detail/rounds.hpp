@@ -89,9 +89,9 @@ struct frontier_turns {
 /// item, and nullptr for lanes without an item. A member before_parts(now) instead of before(now): the object does
 /// nothing for vertices in one part, and small rounds leave the first step out if all are in one part.
 ///
-/// The work gets an item, and the object of before() a pointer to one, with a tile of 8 lanes. If they have a member
-/// lanes_per_item, both get a pointer, with a tile of 32 lanes for several items, and nullptr for lanes without one;
-/// see over_items. If the work has a member leaves_hubs, see fits_team().
+/// The work gets an item, and the object of before() or before_parts() a pointer to one, with a tile of 8 lanes. If
+/// they have a member lanes_per_item, both get a pointer, with a tile of 32 lanes for one or several items, and nullptr
+/// for lanes without one; see over_items. If the work has a member leaves_hubs, see fits_team().
 template <class Work>
 [[nodiscard]] WYRM_HD Work work_on(Work work, std::uint32_t number, frontier const& now, frontier const& next) {
   work.next = next;
@@ -160,8 +160,11 @@ struct small_rounds {
         static_assert((lanes_per_item<before> > 0) == (lanes_per_item<Work> > 0), "all tiles of a team have one size");
         step(t, team, now, of_round.before(now));
       }
-      if constexpr (requires { of_round.before_parts(now); })
+      if constexpr (requires { of_round.before_parts(now); }) {
+        using before = decltype(of_round.before_parts(now));
+        static_assert((lanes_per_item<before> > 0) == (lanes_per_item<Work> > 0), "all tiles of a team have one size");
         if (*now.has_parts != 0) step(t, team, now, of_round.before_parts(now));
+      }
       step(t, team, now, work_of_round<Work>{of_round, turns.size(turn + r + 2)});
       if constexpr (requires { of_round.after(now); }) step<1>(t, team, now, of_round.after(now));
       ++r;

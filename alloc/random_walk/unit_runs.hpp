@@ -25,7 +25,7 @@ inline constexpr std::uint32_t region_words = 32;
 inline constexpr std::uint32_t region_units = region_words * 64;
 inline constexpr std::uint32_t region_chunks = region_units / units_per_chunk;
 inline constexpr std::uint32_t words_per_chunk = units_per_chunk / 64;
-static_assert(words_per_chunk < 32);  // a bit for each in a word, and more
+static_assert(words_per_chunk < 32);  // first_words() has a bit for each of them
 static_assert(units_per_chunk * alignment == chunk_bytes);
 
 /// Trivially copyable. The base of rw_malloc_ref.
@@ -154,7 +154,7 @@ class unit_runs {
     return {0, 0};
   }
   // The same for a multiple of 64 units: the first run of whole words. Few instructions per word. The range consists of
-  // whole chunks; ranges for so many units do, see words_needed().
+  // whole chunks, as those for 64 units or more do: see rw_malloc_ref::words_needed().
   [[nodiscard]] WYRM_HD run first_words(range const& all_words, std::uint64_t end, std::uint32_t units) const {
     unit_runs const self = *this;  // in registers, as in first_fit()
     std::uint32_t const words = existing(all_words, end);
@@ -199,7 +199,8 @@ class unit_runs {
       all = of_last == wanted(next);
     }
     t.sync();
-    // From here on these chunks cannot move. The run enters others than that of its first word here.
+    // From here on these chunks cannot move. The run enters other chunks than that of its first word at their first
+    // words.
     std::uint64_t const inner = first + (begin == front ? begin + 1 : begin);
     for (std::uint64_t word = (inner + words_per_chunk - 1) / words_per_chunk * words_per_chunk;
          word < first + end && all; word += words_per_chunk)
