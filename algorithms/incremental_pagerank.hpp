@@ -145,7 +145,6 @@ class incremental_pagerank final : public maintained_pagerank {
     store_.template over<32>(store_.changed(), detail::update_changed{x, store_.changed(), fresh});
     if (options().weighted) store_.update_totals(x, fresh);
     store_.resend(fresh, x, false);
-    store_.template over<32>(fresh, detail::clear_changed{fresh});
     store_.clear_lists();
     exec::for_each(space(), change_.removed_size, detail::clear_removed{x, change_.removed});
     finish(g, g.has_in_neighbours(), false);
@@ -153,7 +152,6 @@ class incremental_pagerank final : public maintained_pagerank {
   void on_undo(graph::graph_view const& g) override {
     if (store_.vertices() == 0 || anew_) return;
     store_.resend(store_.changed(), store_.residuals(g), false);
-    store_.template over<32>(store_.changed(), detail::clear_changed{store_.changed()});
     store_.clear_lists();
   }
 
@@ -205,7 +203,7 @@ class incremental_pagerank final : public maintained_pagerank {
     auto const is_within = [&] { return store_.is_within(g, error_now(), all(state.sum)); };
     unsigned const most_rounds = most_pushes(g);
     store_.set_aim(error_now() > many_times * store_.max_error(all(state.sum)) ? 0.9 : 0.5);
-    double coarseness = ignores_target ? 1 : std::max(1.0, static_cast<double>(store_.vertices()) / vertices_nearby);
+    double coarseness = ignores_target ? 1 : std::max(1.0, static_cast<double>(store_.vertices()) / vertices_nearby());
     store_.set_coarseness(coarseness);
     for (;;) {
       if (store_.update_limits(g, all(state.sum))) is_listed = false;
@@ -259,6 +257,10 @@ class incremental_pagerank final : public maintained_pagerank {
     double const error = error_now() + store_.all_rounding(g, sum);
     error_bound_ = sum > 0 ? error / (1 - options().damping) / sum + in_rank : 0;
   }
+  // Limits are first computed as for so many vertices. In a batch that changes few ranks most residuals are below them.
+  [[nodiscard]] double vertices_nearby() const {
+    return std::clamp(512.0 * static_cast<double>(change_.size + change_.revalued_size), 512.0, 4096.0);
+  }
   template <class T>
   static double all(T const& counts) {
     return detail::residual_state::total(counts);
@@ -303,14 +305,13 @@ class incremental_pagerank final : public maintained_pagerank {
     if (!has_team) (void)rounds.enqueue(work, 0, std::min(iterations, left));
     detail::residual_state const state = store_.read_state();
     if (has_team) (void)rounds.note_small(state.sizes);
+    store_.note_pushes(state);
     return state;
   }
 
   // Pushing ends at half of the allowed error, so that the next small batches may require no push; or just below it
   // after a batch that exceeds it so many times, which most likely is not the last one.
   static constexpr double many_times = 4;
-  // Limits are first computed as for so many vertices. In a batch that changes few ranks most residuals are below them.
-  static constexpr double vertices_nearby = 1 << 12;
   detail::rank_store<Space> store_;
   detail::rank_correction<Space> correction_;
   unsigned iterations_ = 0;

@@ -141,15 +141,38 @@ struct cuda_space::state {
   bool moves_managed;  // pages of managed memory move on demand
   detail::stream_owner own;
   cudaStream_t stream;
+  /// Pinned memory for small copies to the host, if there is some.
+  struct arrivals {
+    std::mutex mutable mutex;
+    std::size_t size = 0;
+    void* pinned = nullptr;
+    arrivals() = default;
+    arrivals(arrivals const&) = delete;
+    arrivals& operator=(arrivals const&) = delete;
+    ~arrivals() {
+      if (size > 0) drop(cudaFreeHost(pinned));
+    }
+    void prepare() {
+      constexpr std::size_t page = 4096;
+      if (cudaMallocHost(&pinned, page) == cudaSuccess)
+        size = page;
+      else
+        drop(cudaGetLastError());
+    }
+  } arrived;
 
   explicit state(int d, bool urgent = false)
       : device(d), resident_lanes(resident_lanes_of(d)), moves_managed(can_move(d)) {
     basic_device_guard<detail::cuda_device> const current(device);
     own = detail::make_stream(urgent);
     stream = own.get();
+    arrived.prepare();
   }
   state(int d, cudaStream_t s)
-      : device(d), resident_lanes(resident_lanes_of(d)), moves_managed(can_move(d)), stream(s) {}
+      : device(d), resident_lanes(resident_lanes_of(d)), moves_managed(can_move(d)), stream(s) {
+    basic_device_guard<detail::cuda_device> const current(device);
+    arrived.prepare();
+  }
   state(state const&) = delete;
   state& operator=(state const&) = delete;
 
@@ -265,10 +288,16 @@ void cuda_space::copy_in(void* to, void const* from_host, std::size_t bytes) con
   synchronize();
 }
 
+// A few bytes arrive 3 us earlier by way of pinned memory: CUDA stages copies to other memory, and waits twice. Another
+// thread that uses that memory now is not waited for.
 void cuda_space::copy_out(void* to_host, void const* from, std::size_t bytes) const {
   guard const current(*this);
-  enqueue_copy_out(to_host, from, bytes);
+  state::arrivals const& in = state_->arrived;
+  std::unique_lock<std::mutex> const own(in.mutex, std::try_to_lock);
+  bool const is_staged = own && bytes <= in.size;
+  enqueue_copy_out(is_staged ? in.pinned : to_host, from, bytes);
   synchronize();
+  if (is_staged) std::memcpy(to_host, in.pinned, bytes);
 }
 
 void* cuda_space::allocate_staging(std::size_t bytes) const {

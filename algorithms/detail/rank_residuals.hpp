@@ -163,6 +163,14 @@ struct rank_residuals {
       part = item->part_of(all);
     }
     [[maybe_unused]] weighted_arcs const arcs(*this, source, part.data - all.data);
+    graph::vertex_id next[at_once];  // ids are loaded ahead
+    auto const load_from = [&](std::uint32_t first) {
+      for (unsigned k = 0; k < at_once; ++k) {
+        std::uint32_t const at = first + k * lanes + lane;
+        next[k] = at < part.size ? part[at] : 0;
+      }
+    };
+    load_from(0);
     for (std::uint32_t i = 0; t.any(i < part.size); i += lanes * at_once) {
       graph::vertex_id v[at_once];
       std::int64_t by[at_once];
@@ -171,7 +179,7 @@ struct rank_residuals {
       for (unsigned k = 0; k < at_once; ++k) {
         std::uint32_t const at = i + k * lanes + lane;
         bool const has = at < part.size;
-        v[k] = has ? part[at] : 0;
+        v[k] = next[k];
         by[k] = has ? to - from : 0;
         if constexpr (Weighted)
           if (has) by[k] = arcs.change(at, from, to);
@@ -179,6 +187,7 @@ struct rank_residuals {
       for (unsigned k = 0; k < at_once; ++k)
         before[k] = by[k] != 0 ? exec::atomic_ref<std::int64_t>(residual[v[k]]).fetch_add(by[k], exec::relaxed)
                                : std::int64_t{0};
+      load_from(i + lanes * at_once);
       for (unsigned k = 0; k < at_once; ++k) {
         all_by += by[k];
         more += magnitude(before[k] + by[k]) - magnitude(before[k]);
@@ -238,13 +247,15 @@ struct find_changed {
   }
 };
 
-/// One tile per item: repeats or reverts what the vertex has sent along its arcs.
+/// One tile per item: repeats or reverts what the vertex has sent along its arcs. Repeating clears its mark.
 template <bool Weighted>
 struct resend {
   rank_residuals x;
+  frontier changed;
   bool reverts;
   template <class Tile>
   WYRM_HD void operator()(Tile const& t, frontier_item const* item) const {
+    if (!reverts && item->part == 0 && t.rank() == 0) changed.clear_mark(item->vertex);
     std::int64_t const all = x.sent[item->vertex];
     x.push<Weighted>(t, item, reverts ? all : 0, reverts ? 0 : all, 0, [](auto const&, auto const&) {});
   }
@@ -317,15 +328,6 @@ struct clear_removed {
     rank_residuals::add_to(x.state->residual_norm, -magnitude(x.residual[v]), i);
     rank_residuals::add_to(x.state->residual_sum, -x.residual[v], i);
     x.x[v] = x.residual[v] = x.sent[v] = 0;
-  }
-};
-
-/// One lane per item: clears the mark of the vertex.
-struct clear_changed {
-  frontier changed;
-  template <class Tile>
-  WYRM_HD void operator()(Tile const&, frontier_item const* item) const {
-    if (item != nullptr && item->part == 0) changed.clear_mark(item->vertex);
   }
 };
 

@@ -143,6 +143,8 @@ class rank_store {
   [[nodiscard]] detail::rounds<Space>& rounds() { return rounds_; }
   /// Whether there are residuals to push.
   [[nodiscard]] bool has_to_push(residual_state const& s) const { return rounds_.items_left(s.sizes) > 0; }
+  /// After pushes: without residuals to push the frontiers have no marks, nor sizes, so that list_all() may start.
+  void note_pushes(residual_state const& s) { may_have_to_push_ = has_to_push(s); }
   /// What the vertices of the current frontier have taken.
   [[nodiscard]] taken_residual* taken() const { return taken_.data(); }
   /// The vertices that a batch changes, before it, and after it; the latter are in the list of the next round.
@@ -182,12 +184,12 @@ class rank_store {
     over<8>(f, add_up_part{x.g, f.items, parts_.data(), &state_.data()->first_invalid});
     over<32>(f, detail::update_totals{x, f.items, parts_.data()});
   }
-  /// Reverts or repeats what the vertices of a frontier have sent.
+  /// Reverts or repeats what the vertices of a frontier have sent; repeating clears their marks.
   void resend(frontier const& f, rank_residuals const& x, bool reverts) const {
     if (options_.weighted)
-      over<8>(f, detail::resend<true>{x, reverts});
+      over<8>(f, detail::resend<true>{x, f, reverts});
     else
-      over<8>(f, detail::resend<false>{x, reverts});
+      over<8>(f, detail::resend<false>{x, f, reverts});
   }
 
   // Passes over all vertices.
@@ -211,7 +213,7 @@ class rank_store {
   }
   /// Starts a frontier with all vertices that have residuals above the limits.
   void list_all(graph::graph_view const& g) {
-    rounds_.begin(vertices_, g.arcs());
+    if (std::exchange(may_have_to_push_, true)) rounds_.begin(vertices_, g.arcs());
     exec::for_each_lane<32>(space_, vertices_, list_residuals{residuals(g), rounds_.now()});
   }
 
@@ -312,11 +314,12 @@ class rank_store {
   detail::rounds<Space> rounds_;
   exec::buffer<double, Space> parts_;  // sums of weights of the parts of rows
   double unit_ = 1;
-  double arcs_ = 0;             // limits are computed for at most this many arcs,
-  double sum_ = 1;              // and at least this sum
-  double coarseness_ = 1;       // see set_coarseness()
-  double aim_ = 0.5;            // see set_aim()
-  bool ignores_target_ = true;  // see ignore_target()
+  double arcs_ = 0;               // limits are computed for at most this many arcs,
+  double sum_ = 1;                // and at least this sum
+  double coarseness_ = 1;         // see set_coarseness()
+  double aim_ = 0.5;              // see set_aim()
+  bool ignores_target_ = true;    // see ignore_target()
+  bool may_have_to_push_ = true;  // whether the frontiers may not be empty
 };
 
 }  // namespace wyrm::algorithms::detail
