@@ -115,6 +115,7 @@ class converged_tile {
   WYRM_HD static void backoff(unsigned attempt) { pause(attempt); }
 
  private:
+  friend class positioned_tile;
   WYRM_HD explicit converged_tile(std::uintptr_t lanes) : lanes_(lanes) {}
   [[nodiscard]] host_lanes* host() const { return reinterpret_cast<host_lanes*>(lanes_); }
 
@@ -211,5 +212,49 @@ class converged_tile {
   std::uintptr_t lanes_;
 };
 static_assert(tile<converged_tile>);
+
+/// The lanes of a converged_tile under other numbers, which are their positions in the warp on a GPU: in the same
+/// order, but with gaps, and there may be no lane 0. For code that names only lanes that it knows from a ballot, or
+/// itself: then no number has to be converted, which takes more instructions than all else of such a call. The
+/// collectives are those of a tile; there is no size(). On a host the numbers end at 31, so that lane 0 is missing.
+class positioned_tile {
+ public:
+  WYRM_HD explicit positioned_tile(converged_tile const& t) : t_(t) {}
+
+  [[nodiscard]] WYRM_HD unsigned rank() const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return static_cast<unsigned>(__popc(converged_tile::lanes_below()));),
+                      (return t_.rank() + gap();))
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t ballot(bool predicate) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __ballot_sync(t_.mask(), predicate);),
+                      (return t_.ballot(predicate) << gap();))
+  }
+  [[nodiscard]] WYRM_HD bool any(bool predicate) const { return t_.any(predicate); }
+  [[nodiscard]] WYRM_HD bool all(bool predicate) const { return t_.all(predicate); }
+  template <class T>
+  [[nodiscard]] WYRM_HD T shfl(T value, unsigned lane) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return t_.from_lane(value, lane);), (return t_.shfl(value, lane - gap());))
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t match(std::uint32_t key) const {
+    NV_IF_ELSE_TARGET(NV_IS_DEVICE, (return __match_any_sync(t_.mask(), key);), (return t_.match(key) << gap();))
+  }
+  [[nodiscard]] WYRM_HD std::uint32_t any_bits(std::uint32_t bits) const { return t_.any_bits(bits); }
+  template <class T>
+  [[nodiscard]] WYRM_HD T sum_below(T value) const {
+    return t_.sum_below(value);
+  }
+  WYRM_HD void sync() const { t_.sync(); }
+
+ private:
+  [[nodiscard]] WYRM_HD unsigned gap() const { return 32 - t_.size(); }
+  converged_tile t_;
+};
+
+/// A tile for code that names only lanes that it knows from a ballot, or itself: see positioned_tile.
+template <class Tile>
+[[nodiscard]] WYRM_HD Tile const& by_position(Tile const& t) {
+  return t;
+}
+[[nodiscard]] WYRM_HD inline positioned_tile by_position(converged_tile const& t) { return positioned_tile(t); }
 
 }  // namespace wyrm::exec

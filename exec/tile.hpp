@@ -174,6 +174,11 @@ WYRM_HD unsigned rank_in(Tile const& t, std::uint32_t mask) {
 /// The lowest lane in a non-empty mask.
 WYRM_HD inline unsigned first_lane(std::uint32_t mask) { return static_cast<unsigned>(cuda::std::countr_zero(mask)); }
 
+/// The highest lane in a non-empty mask.
+WYRM_HD inline unsigned last_lane(std::uint32_t mask) {
+  return 31 - static_cast<unsigned>(cuda::std::countl_zero(mask));
+}
+
 /// The mask of all lanes that pass the same key as the calling lane, itself included; collective.
 template <class Tile>
 WYRM_HD std::uint32_t match(Tile const& t, std::uint32_t key) {

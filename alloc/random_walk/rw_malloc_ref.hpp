@@ -121,11 +121,14 @@ class rw_malloc_ref : detail::unit_runs {
 
   // The number of words of a probe, a power of two: those of a region, or fewer if a tile of 16 lanes or fewer has
   // small requests, because a region would be many words per lane. It is at least words_needed(), because the rest of a
-  // range is wasted if requests of one size fill it; collective.
+  // range is wasted if requests of one size fill it, and for several lanes at least twice what they request, so that
+  // one run may serve all; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD static std::uint32_t words_at_once(Tile const& t, std::uint32_t units, bool asks) {
     if (t.size() >= detail::region_words) return detail::region_words;
-    std::uint32_t const words = cuda::std::bit_floor(cuda::std::bit_ceil(t.size()) | words_needed(t, units, asks));
+    std::uint32_t const all = t.size() > 1 ? exec::sum(t, asks ? units : 0) : 0;
+    std::uint32_t const words =
+        cuda::std::bit_floor(cuda::std::bit_ceil(t.size()) | words_needed(t, units, asks) | all / 32);
     return words < detail::region_words ? words : detail::region_words;
   }
   // At least four times the largest request; collective. Its highest bit is the number of words.
@@ -298,7 +301,7 @@ class rw_malloc_ref : detail::unit_runs {
       here = longest_run(t, all_words, mine, words, end);
     } else {
       if (prefers_words && units % 64 == 0) here = first_words(all_words, end, units);
-      if (here.units == 0) here = first_fit(all_words, end, units);
+      if (here.units == 0) here = units > 64 ? first_long(all_words, end, units) : first_fit(all_words, end, units);
     }
     rw_malloc_ref const self = *this;  // in registers, as in first_fit()
 

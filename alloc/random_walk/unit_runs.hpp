@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cuda/std/bit>
+#include <type_traits>
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/config.hpp"
@@ -153,8 +154,34 @@ class unit_runs {
     }
     return {0, 0};
   }
-  // The same for a multiple of 64 units: the first run of whole words. Few instructions per word. The range consists of
+  // The same for more than 64 units, in fewer instructions per word: no word has such a run. The range consists of
   // whole chunks, as those for 64 units or more do: see rw_malloc_ref::words_needed().
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD run first_long(range const all_words, std::uint64_t end,
+                                                     std::uint32_t units) const {
+    used_units const bits = used();  // in a register, as in first_fit()
+    std::uint32_t const words = existing(all_words, end);
+    std::uint32_t before = 0;  // free units before the word
+    for (std::uint32_t i = 0; i < words; i += words_per_chunk) {
+      std::uint64_t const chunk = all_words.first + i;
+      std::uint64_t taken[words_per_chunk];  // loaded together
+      for (std::uint32_t k = 0; k < words_per_chunk; ++k) taken[k] = ~bits.read(chunk + k);
+      if (before > 0 && !are_neighbours(chunk)) before = 0;
+      for (std::uint32_t k = 0; k < words_per_chunk; ++k) {
+        if (taken[k] == 0) {
+          before += 64;
+          if (before >= units) return {(i + k + 1) * 64 - before, units};
+        } else if (~taken[k] == 0) {
+          before = 0;
+        } else {
+          if (before > 0 && before + static_cast<std::uint32_t>(cuda::std::countr_zero(taken[k])) >= units)
+            return {(i + k) * 64 - before, units};
+          before = static_cast<std::uint32_t>(cuda::std::countl_zero(taken[k]));
+        }
+      }
+    }
+    return {0, 0};
+  }
+  // The same for a multiple of 64 units: the first run of whole words.
   [[nodiscard]] WYRM_HD run first_words(range const& all_words, std::uint64_t end, std::uint32_t units) const {
     unit_runs const self = *this;  // in registers, as in first_fit()
     std::uint32_t const words = existing(all_words, end);
@@ -172,7 +199,7 @@ class unit_runs {
       before = prefix == words_per_chunk
                    ? before + prefix
                    : static_cast<std::uint32_t>(cuda::std::countl_one(free << (32 - words_per_chunk)));
-      for (std::uint32_t k = 1; k < wanted; ++k) free &= free >> 1;
+      for (std::uint32_t k = 1; k < wanted && free != 0; k *= 2) free &= free >> (2 * k < wanted ? k : wanted - k);
       if (free != 0) return {(i + static_cast<std::uint32_t>(cuda::std::countr_zero(free))) * 64, units};
     }
     return {0, 0};
@@ -194,10 +221,18 @@ class unit_runs {
     bool all = true;
     std::uint32_t next = begin;
     std::uint64_t of_last = 0;
-    for (; next < end && all; ++next) {
-      of_last = bits.claim(first + next, wanted(next));
-      all = of_last == wanted(next);
-    }
+    auto const claim_while_all = [&](auto const& units_of) {
+      for (; next < end && all; ++next) {
+        of_last = bits.claim(first + next, units_of(next));
+        all = of_last == units_of(next);
+      }
+    };
+    // One lane claims all words itself; whole words take fewer instructions.
+    bool const are_whole = std::is_same_v<Tile, exec::scalar_tile> && (of_front & of_back) == ~std::uint64_t{0};
+    if (are_whole)
+      claim_while_all([](std::uint32_t) { return ~std::uint64_t{0}; });
+    else
+      claim_while_all(wanted);
     t.sync();
     // From here on these chunks cannot move. The run enters other chunks than that of its first word at their first
     // words.

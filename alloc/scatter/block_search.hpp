@@ -65,7 +65,7 @@ class block_search {
       std::uint32_t const width = least(n, 2 * ((n + r.most - 1) / r.most) + 2);
       candidate const here = searches && rank < width ? look(block, c.page + rank, width, r) : candidate{};
       // Whether the page of the first lane has enough for its group, in all groups.
-      bool const is_enough = t.shfl(here.spots, exec::first_lane(group != 0 ? group : 1)) >= n;
+      bool const is_enough = t.shfl(here.spots, first_of(t, group)) >= n;
       bool const is_simple = t.all(is_enough || !searches);
       std::uint32_t wanted = rank == 0 && searches ? n : 0;
       bool const is_one_group = !is_simple && t.all(group == all || !searches);
@@ -73,7 +73,7 @@ class block_search {
       page_word before;
       if (wanted > 0) before = pages_.reserve(here.page, here.seen, wanted, r);
       std::uint32_t const reserved = least(wanted, before.spots() - before.count());
-      share s{exec::first_lane(group != 0 ? group : 1), 0, 0};
+      share s{first_of(t, group), 0, 0};
       if (is_simple)
         s.total = t.shfl(reserved, s.source);
       else
@@ -185,7 +185,7 @@ class block_search {
       std::uint32_t const before = exec::sum_below(t, reserved);
       std::uint32_t const givers = t.ballot(reserved > 0);
       std::uint32_t const starts = exec::any_bits(t, reserved > 0 ? 1u << before : 0u);
-      s.total = t.shfl(before + reserved, t.size() - 1);
+      s.total = t.shfl(before + reserved, group != 0 ? exec::last_lane(group) : t.rank());
       if (rank < s.total)
         s.source = exec::find_kth_set(givers, count(starts & exec::bits_up_to<std::uint32_t>(rank)) - 1);
       s.first = t.shfl(before, s.source);
@@ -229,7 +229,9 @@ class block_search {
     if (owns && (number == 0 || in_word == 0)) used = pages_.mark_all(page, spot, least(n - number, 32 - in_word));
     // The lane of the first spot in the word has marked all of them.
     std::uint32_t const marker = owns ? rank - least(number, in_word) : 0;
-    used = t.shfl(used, exec::find_kth_set(owns ? group : 1u, marker));
+    unsigned lane = first_of(t, group);
+    if (t.any(marker > 0) && owns) lane = exec::find_kth_set(group, marker);
+    used = t.shfl(used, lane);
     return owns && (used >> in_word & 1) != 0 ? pages_.mark(page, spot, before.spots()) : spot;
   }
 
@@ -254,7 +256,7 @@ class block_search {
     bool draws = may_go_on && !stays;
     bool is_somewhere = may_go_on && stays;
     seed = scramble(seed ^ c.page << 10 ^ static_cast<std::uint32_t>(counts.bits() >> 32) << 20);
-    seed = t.shfl(seed, exec::first_lane(group != 0 ? group : 1));
+    seed = t.shfl(seed, first_of(t, group));
     if (is_somewhere) {
       c.page = behind;
       --c.left;
@@ -263,7 +265,7 @@ class block_search {
     while (t.any(draws)) {
       std::uint32_t const drawn = scramble(seed + (c.left << 5 | rank) * 0x9e3779b1u);
       std::uint32_t const found = t.ballot(draws && has_empty(block, drawn % regions, least)) & group;
-      std::uint32_t const chosen = t.shfl(drawn, exec::first_lane(found != 0 ? found : 1));
+      std::uint32_t const chosen = t.shfl(drawn, first_of(t, found));
       if (!draws) continue;
       --c.left;
       if (found != 0)
@@ -308,6 +310,11 @@ class block_search {
   }
   [[nodiscard]] WYRM_HD std::uint32_t first_region(std::uint32_t block) const { return block * shape().block_regions; }
 
+  // The lowest lane of a group; without a group the calling one.
+  template <class Tile>
+  [[nodiscard]] WYRM_HD static unsigned first_of(Tile const& t, std::uint32_t group) {
+    return group != 0 ? exec::first_lane(group) : t.rank();
+  }
   WYRM_HD static std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
   [[nodiscard]] WYRM_HD scatter_shape const& shape() const { return pages_.shape(); }
 

@@ -35,6 +35,7 @@
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/bits.hpp"
+#include "../../exec/converged_tile.hpp"
 #include "../../exec/tile.hpp"
 #include "../extent/extent_ref.hpp"
 #include "../ledger.hpp"
@@ -95,9 +96,10 @@ class scatter_ref {
     exec::release_fence();
     bool is_cleared = is_live && at.spots > 0 && pages_.clear(at.page, at.spot);
     if (is_live && at.spots > 0 && !is_cleared) ledger_.count_bad_free(p);
-    std::uint32_t const lanes = exec::match(t, is_cleared ? at.page : block_search::no_page | t.rank());
-    if (is_cleared && exec::rank_in(t, lanes) == 0)
-      if (pages_.release(at.page, block_search::count(lanes))) reactivate(at.page);
+    auto const& lanes = exec::by_position(t);
+    std::uint32_t const same = exec::match(lanes, is_cleared ? at.page : block_search::no_page | lanes.rank());
+    if (is_cleared && exec::rank_in(lanes, same) == 0)
+      if (pages_.release(at.page, block_search::count(same))) reactivate(at.page);
     std::uint32_t const runs = t.ballot(is_live && at.spots == 0);
     extent_ref::one_by_one(t, runs, [&] {
       if (!memory_.free(p)) ledger_.count_bad_free(p);
@@ -172,13 +174,14 @@ class scatter_ref {
 
   template <class Tile>
   [[nodiscard]] WYRM_HD void* find(Tile const& t, spot_request const& r, bool asks) const {
+    auto const& lanes = exec::by_position(t);
     exec::atomic_ref<std::uint32_t> const hint = hint_for(r);
     std::uint32_t const now = active().load(exec::relaxed);
     std::uint32_t const last = hint.load(exec::relaxed);
     bool const is_used_up = memory_.looks_used_up();  // all three at once
     std::uint32_t const block = t.shfl(now, 0);
-    std::uint32_t const same = exec::match(t, asks ? r.most << 16 | r.least : block_search::no_page | t.rank());
-    std::uint32_t const known = t.shfl(last, exec::first_lane(same));
+    std::uint32_t const same = exec::match(lanes, asks ? r.most << 16 | r.least : block_search::no_page | lanes.rank());
+    std::uint32_t const known = lanes.shfl(last, exec::first_lane(same));
     bool const is_usable = known > 0 && shape().block_of(known - 1) == block;
     std::uint32_t const n = block_search::count(same);
     void* result = nullptr;
@@ -186,11 +189,11 @@ class scatter_ref {
     // Additions that are taken back hide spots for a moment. So there are none where others could not find any
     // elsewhere.
     bool const takes = asks && is_usable && r.most >= takers * n && !is_used_up;
-    if (t.any(takes)) searches().take_from(t, known - 1, takes, r, same, asks, result);
+    if (t.any(takes)) searches().take_from(lanes, known - 1, takes, r, same, asks, result);
     if (t.any(asks)) {
       std::uint32_t const first =
           is_usable ? known - 1 - block * shape().block_pages() : searches().first_page(block, r, n);
-      searches().search(t, block, r, same, further::regions_with_room, first, asks, result);
+      searches().search(exec::by_position(t), block, r, same, further::regions_with_room, first, asks, result);
     }
     if (asked && result != nullptr && page_of(result) + 1 != last) hint.store(page_of(result) + 1, exec::relaxed);
     if (t.any(asks)) result = find_elsewhere(t, r, same, block, asks, result);
@@ -204,12 +207,13 @@ class scatter_ref {
     for (int changes = 0; may_change && changes < most_changes && t.any(asks); ++changes) {
       std::uint32_t const next = next_super_block(t, block, changes < most_changes / 2);
       may_change = next != no_block;
-      if (may_change) searches().search(t, block = next, r, same, further::regions_with_room, asks, result);
+      if (may_change)
+        searches().search(exec::by_position(t), block = next, r, same, further::regions_with_room, asks, result);
     }
     for (further const next : {further::regions_with_empty_pages, further::everywhere})
       for (std::uint32_t k = 0; k < blocks_ && t.any(asks); ++k) {
         count_pair const regions = pages_.regions_of(block);
-        if (t.shfl(regions.usable, 0) > 0) searches().search(t, block, r, same, next, asks, result);
+        if (t.shfl(regions.usable, 0) > 0) searches().search(exec::by_position(t), block, r, same, next, asks, result);
         block = block + 1 < blocks_ ? block + 1 : 0;
       }
     while (t.any(asks) && search_last(t, r, same, asks, result)) continue;
@@ -228,7 +232,7 @@ class scatter_ref {
     t.sync();
     for (std::uint32_t block = 0; block < blocks_ && t.any(asks); ++block)
       if (t.shfl(pages_.regions_of(block).usable, 0) > 0)
-        searches().search(t, block, r, same, further::everywhere, asks, result);
+        searches().search(exec::by_position(t), block, r, same, further::everywhere, asks, result);
     std::uint32_t page = 0;
     std::uint32_t const needed = block_search::count(t.ballot(asks));
     std::uint32_t const chunks = needed > 0 ? open_pages(t, needed, page) : 0;
@@ -236,7 +240,7 @@ class scatter_ref {
     while (page < end) {
       std::uint32_t const block = shape().block_of(page);
       std::uint32_t const begin = block * shape().block_pages();
-      searches().search(t, block, r, same, further::everywhere, page - begin, asks, result);
+      searches().search(exec::by_position(t), block, r, same, further::everywhere, page - begin, asks, result);
       page = begin + shape().block_pages();
     }
     bool const is_left = needed == 0 || chunks > 0;

@@ -195,6 +195,27 @@ struct gather_again_and_again {
     wrong += exec::any_bits(t, 1u << t.rank()) != all;
     wrong += exec::sum(t, 1u) != t.size();
     wrong += exec::sum_below(t, std::uint64_t{1}) != t.rank();
+    return wrong + count_wrong(exec::by_position(t), t, other);
+  }
+  // The same lanes under their positions in the warp, which have gaps.
+  WYRM_HD static std::uint32_t count_wrong(exec::positioned_tile const& p, exec::converged_tile const& t,
+                                           unsigned other) {
+    std::uint32_t const all = p.ballot(true);
+    std::uint32_t const even = p.ballot(t.rank() % 2 == 0);
+    std::uint32_t const pair = exec::match(p, t.rank() / 2);
+    auto const size = [](std::uint32_t lanes) { return static_cast<unsigned>(cuda::std::popcount(lanes)); };
+    auto const rank_of = [&](unsigned lane) { return p.shfl(t.rank(), lane); };
+    bool const has_partner = (t.rank() | 1) < t.size();
+    std::uint32_t wrong = size(all) != t.size() || exec::rank_in(p, all) != t.rank() || (all >> p.rank() & 1) == 0;
+    wrong += rank_of(exec::find_kth_set(all, other)) != other;
+    wrong += rank_of(exec::first_lane(all)) != 0 || rank_of(exec::last_lane(all)) != t.size() - 1;
+    wrong += size(even & all) != (t.size() + 1) / 2 || (even >> p.rank() & 1) != (t.rank() % 2 == 0);
+    wrong += size(pair & all) != (has_partner ? 2u : 1u) || (pair >> p.rank() & 1) == 0;
+    wrong += rank_of(exec::first_lane(pair)) != (t.rank() & ~1u);
+    wrong += exec::any_bits(p, 1u << t.rank()) != 0xffffffffu >> (32 - t.size());
+    wrong += exec::sum_below(p, std::uint64_t{1}) != t.rank();
+    wrong += !p.any(t.rank() == t.size() - 1);
+    wrong += !p.all(t.rank() < t.size());
     return wrong;
   }
 };
