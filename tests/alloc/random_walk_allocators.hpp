@@ -190,6 +190,22 @@ struct region_search : alloc::detail::unit_runs {
     std::uint32_t const words = (alloc::detail::region_words + t.size() - 1) / t.size();
     return longest_run(t, whole(region), t.rank() * words, words, end);
   }
+  /// The first run for one thread; `in_words`: the first one of whole words.
+  [[nodiscard]] WYRM_HD run first(std::uint32_t region, std::uint64_t end, std::uint32_t units, bool in_words) const {
+    if (in_words) return first_words(whole(region), end, units);
+    return units > 64 ? first_long(whole(region), end, units) : first_fit(whole(region), end, units);
+  }
+};
+// Region i by thread i.
+struct search_regions_alone {
+  region_search search;
+  std::uint32_t units;
+  bool in_words;
+  std::uint64_t end;
+  region_search::run* found;
+  WYRM_HD void operator()(std::size_t i) const {
+    found[i] = search.first(static_cast<std::uint32_t>(i), end, units, in_words);
+  }
 };
 // Region i by lane 0, stride, 2 * stride, ... of warp i.
 struct search_regions {
@@ -203,6 +219,72 @@ struct search_regions {
     region_search::run const longest = search.longest(t, static_cast<std::uint32_t>(i / 32), end);
     found[i] = longest;
   }
+};
+
+/// Regions with random units in use, few free ones in every second region, in chunks of which many are adjacent to the
+/// one before. The last region is not complete.
+template <class Space>
+class random_regions {
+ public:
+  static constexpr std::uint32_t region_units = alloc::detail::region_units;
+  static constexpr std::uint32_t chunk_units = alloc::detail::units_per_chunk;
+
+  explicit random_regions(std::size_t regions)
+      : units_(regions * region_units),
+        end_(units_ - chunk_units),
+        used_(units_ / 64),
+        chunks_(units_ / chunk_units),
+        words_(space_, used_.size()),
+        table_(space_, chunks_.size()),
+        state_(space_, 1),
+        memory_(space_, {.pool_bytes = 1 << 20, .reserve_bytes = 1 << 20}),
+        ledger_(space_, memory_.base(), memory_.capacity(), {.checked = false}) {
+    std::mt19937_64 random(seeded(1));
+    for (std::uint64_t& word : used_) {
+      bool const is_scarce = static_cast<std::size_t>(&word - used_.data()) * 64 / region_units % 2 == 1;
+      if (is_scarce) {  // only the ends of words are free, so runs cross the borders of words and chunks
+        word = random() % 2 == 0 ? ~std::uint64_t{0} << random() % 64 : ~std::uint64_t{0} >> random() % 64;
+        continue;
+      }
+      word = random();
+      for (std::uint64_t k = random() % 6; k > 0; --k) word = k % 2 == 0 ? word & random() : word | random();
+      if (random() % 2 == 0) word = random() % 4 == 0 ? ~std::uint64_t{0} : 0;
+    }
+    for (std::size_t k = 0; k < chunks_.size(); ++k)
+      chunks_[k] = k > 0 && random() % 3 != 0 ? chunks_[k - 1] + 1 : static_cast<std::uint32_t>(random() % 1000);
+    exec::copy_in<std::uint64_t>(space_, words_.data(), used_);
+    exec::copy_in<std::uint32_t>(space_, table_.data(), chunks_);
+  }
+  [[nodiscard]] Space const& space() const { return space_; }
+  [[nodiscard]] std::uint64_t end_word() const { return end_ / 64; }
+  [[nodiscard]] region_search search() const {
+    return region_search(
+        {memory_.ref(), ledger_.ref(), state_.data(), table_.data(), nullptr, words_.data(), nullptr, nullptr, 0});
+  }
+  /// For each unit of a region the length of the run of free units that ends with it: by a loop over units.
+  [[nodiscard]] std::vector<std::uint32_t> lengths(std::size_t region) const {
+    std::vector<std::uint32_t> length;
+    std::size_t const first = region * region_units;
+    for (std::size_t unit = first; unit < first + region_units; ++unit) {
+      std::size_t const chunk = unit / chunk_units;
+      bool const goes_on = unit > first && (unit % chunk_units != 0 || chunks_[chunk] == chunks_[chunk - 1] + 1);
+      bool const is_free = unit < end_ && (used_[unit / 64] >> unit % 64 & 1) == 0;
+      length.push_back(is_free ? (goes_on ? length.back() : 0) + 1 : 0);
+    }
+    return length;
+  }
+
+ private:
+  Space space_;
+  std::size_t units_;
+  std::size_t end_;
+  std::vector<std::uint64_t> used_;
+  std::vector<std::uint32_t> chunks_;
+  exec::buffer<std::uint64_t, Space> words_;
+  exec::buffer<std::uint32_t, Space> table_;
+  exec::buffer<alloc::detail::span_state, Space> state_;
+  alloc::extent<Space> memory_;
+  alloc::ledger<Space> ledger_;
 };
 
 template <class Space>
@@ -265,63 +347,53 @@ TYPED_TEST_P(rw_malloc_suite, a_wrong_size_that_ends_with_another_block_is_count
   this->expect_harmless(p, wrong, good);
 }
 
-// Compared with a loop over units; by tiles of all lanes of a warp, of some, and of one, so a lane has one word or
-// more.
+// By tiles of all lanes of a warp, of some, and of one, so a lane has one word or more.
 TYPED_TEST_P(rw_malloc_suite, the_longest_run_of_a_region_is_found) {
-  using alloc::detail::region_units;
-  using alloc::detail::units_per_chunk;
-  TypeParam const space;
-  std::mt19937_64 random(seeded(1));
   std::size_t const regions = scaled(200, 50);
-  std::size_t const units = regions * region_units;
-  std::vector<std::uint64_t> used(units / 64);
-  for (std::uint64_t& word : used) {
-    word = random();
-    for (std::uint64_t k = random() % 6; k > 0; --k) word = k % 2 == 0 ? word & random() : word | random();
-    if (random() % 2 == 0) word = random() % 4 == 0 ? ~std::uint64_t{0} : 0;
-  }
-  std::vector<std::uint32_t> chunks(units / units_per_chunk);  // many adjacent to the one before
-  for (std::size_t k = 0; k < chunks.size(); ++k)
-    chunks[k] = k > 0 && random() % 3 != 0 ? chunks[k - 1] + 1 : static_cast<std::uint32_t>(random() % 1000);
-  std::size_t const end = units - units_per_chunk;  // the last region is not complete
-
-  exec::buffer<std::uint64_t, TypeParam> words(space, used.size());
-  exec::buffer<std::uint32_t, TypeParam> table(space, chunks.size());
-  exec::buffer<region_search::run, TypeParam> found(space, regions * 32);
-  exec::buffer<alloc::detail::span_state, TypeParam> state(space, 1);
-  exec::copy_in<std::uint64_t>(space, words.data(), used);
-  exec::copy_in<std::uint32_t>(space, table.data(), chunks);
-  alloc::extent<TypeParam> const memory(space, {.pool_bytes = 1 << 20, .reserve_bytes = 1 << 20});
-  alloc::ledger<TypeParam> const ledger(space, memory.base(), memory.capacity(), {.checked = false});
-  region_search const search(
-      {memory.ref(), ledger.ref(), state.data(), table.data(), nullptr, words.data(), nullptr, nullptr, 0});
+  random_regions<TypeParam> const all(regions);
+  exec::buffer<region_search::run, TypeParam> found(all.space(), regions * 32);
   for (std::uint32_t const stride : {1u, 2u, 3u, 7u, 31u, 32u}) {
     SCOPED_TRACE("every " + std::to_string(stride) + "th lane");
-    exec::for_each(space, regions * 32, search_regions{search, stride, end / 64, found.data()});
-    auto const results = exec::copy_out(space, found.data(), found.size());
+    exec::for_each(all.space(), regions * 32, search_regions{all.search(), stride, all.end_word(), found.data()});
+    auto const results = exec::copy_out(all.space(), found.data(), found.size());
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (i % 32 % stride != 0) continue;
-      std::size_t const first = i / 32 * region_units;
-      std::uint32_t longest = 0;
-      std::vector<std::uint32_t> length;  // of the run that ends with the unit
-      for (std::size_t unit = first; unit < first + region_units; ++unit) {
-        std::size_t const chunk = unit / units_per_chunk;
-        bool const goes_on = unit > first && (unit % units_per_chunk != 0 || chunks[chunk] == chunks[chunk - 1] + 1);
-        bool const is_free = unit < end && (used[unit / 64] >> unit % 64 & 1) == 0;
-        length.push_back(is_free ? (goes_on ? length.back() : 0) + 1 : 0);
-        longest = std::max(longest, length.back());
-      }
+      auto const length = all.lengths(i / 32);
+      std::uint32_t const longest = *std::max_element(length.begin(), length.end());
       ASSERT_EQ(results[i].units, longest) << "region " << i / 32;
       if (longest > 0) {
-        ASSERT_LE(results[i].at + longest, region_units);
+        ASSERT_LE(results[i].at + longest, length.size());
         ASSERT_EQ(length[results[i].at + longest - 1], longest) << "region " << i / 32;
       }
     }
   }
 }
 
+TYPED_TEST_P(rw_malloc_suite, a_single_thread_finds_the_first_run_of_a_length) {
+  std::size_t const regions = scaled(400, 100);
+  random_regions<TypeParam> const all(regions);
+  exec::buffer<region_search::run, TypeParam> found(all.space(), regions);
+  for (std::uint32_t const units : {1u, 2u, 17u, 63u, 64u, 65u, 100u, 127u, 128u, 192u, 200u, 512u, 576u, 1000u, 2048u})
+    for (bool const in_words : {false, true}) {
+      if (in_words && units % 64 != 0) continue;
+      SCOPED_TRACE(std::to_string(units) + (in_words ? " units in whole words" : " units"));
+      exec::for_each(all.space(), regions,
+                     search_regions_alone{all.search(), units, in_words, all.end_word(), found.data()});
+      auto const results = exec::copy_out(all.space(), found.data(), found.size());
+      for (std::size_t i = 0; i < regions; ++i) {
+        auto const length = all.lengths(i);
+        std::size_t last = units - 1;  // of the run, or beyond the region
+        while (last < length.size() && (length[last] < units || (in_words && (last + 1) % 64 != 0))) ++last;
+        ASSERT_EQ(results[i].units, last < length.size() ? units : 0) << "region " << i;
+        if (last < length.size()) {
+          ASSERT_EQ(results[i].at + units - 1, last) << "region " << i;
+        }
+      }
+    }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(rw_malloc_suite, sized_free, a_wrong_size_is_counted_and_harmless,
                             a_wrong_size_that_ends_with_another_block_is_counted_and_harmless,
-                            the_longest_run_of_a_region_is_found);
+                            the_longest_run_of_a_region_is_found, a_single_thread_finds_the_first_run_of_a_length);
 
 }  // namespace wyrm::tests
