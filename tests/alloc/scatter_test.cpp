@@ -514,22 +514,26 @@ TYPED_TEST(scatter, a_tiny_pool_grows_to_a_large_one) {
 }
 
 TYPED_TEST(scatter, refs_stay_valid_and_bad_frees_are_counted) {
-  typename TestFixture::pool_type p(this->bytes(64 * kib, 128 * kib),
-                                    {.page_bytes = 1024, .region_pages = 4, .super_block_bytes = 16 * kib});
-  auto const all = p.allocate({100, 100, 3000});
-  p.move_owner();
-  auto const bad = [&](unsigned char* q) {
-    p.free_in_order({block{1, 0, q}});
-    p.expect_bad_frees(1);
-    p.expect_sound();
-  };
-  bad(all[0].p + 16);    // inside a block
-  bad(all[0].p + 1);     // not aligned
-  bad(all[2].p + 1024);  // inside a run
-  p.free(all);
-  bad(all[0].p);
-  bad(all[2].p);
-  this->expect_whole(p);
+  for (bool const checked : {true, false}) {
+    SCOPED_TRACE(checked ? "checked" : "unchecked");
+    alloc::options o = this->bytes(64 * kib, 128 * kib);
+    o.checked = checked;
+    typename TestFixture::pool_type p(o, {.page_bytes = 1024, .region_pages = 4, .super_block_bytes = 16 * kib});
+    auto const all = p.allocate({100, 100, 3000});
+    p.move_owner();
+    auto const bad = [&](unsigned char* q) {
+      p.free_in_order({block{1, 0, q}});
+      p.expect_bad_frees(1);
+      p.expect_sound();
+    };
+    bad(all[0].p + 16);    // inside a block
+    bad(all[0].p + 1);     // not aligned
+    bad(all[2].p + 1024);  // inside a run
+    p.free(all);
+    bad(all[0].p);
+    bad(all[2].p);
+    this->expect_whole(p);
+  }
 }
 
 // A pool whose tables can be damaged. It has pages of 2 KiB, and one block of 100 bytes, in a page of 18 spots. Another
