@@ -214,9 +214,9 @@ class converged_tile {
 static_assert(tile<converged_tile>);
 
 /// The lanes of a converged_tile under other numbers, which are their positions in the warp on a GPU: in the same
-/// order, but with gaps, and there may be no lane 0. For code that names only lanes that it knows from a ballot, or
-/// itself: then no number has to be converted, which takes more instructions than all else of such a call. The
-/// collectives are those of a tile; there is no size(). On a host the numbers end at 31, so that lane 0 is missing.
+/// order, but with gaps, and there may be no lane 0. For code that names only itself and lanes that it knows from
+/// ballot() or match(). No number has to be converted then, which takes a third of the instructions of some calls. It
+/// has no size(), sum() and max(). On a host the numbers end at 31, so that lane 0 is missing.
 class positioned_tile {
  public:
   WYRM_HD explicit positioned_tile(converged_tile const& t) : t_(t) {}
@@ -250,11 +250,13 @@ class positioned_tile {
   converged_tile t_;
 };
 
-/// A tile for code that names only lanes that it knows from a ballot, or itself: see positioned_tile.
+/// The tile itself, or a positioned_tile, for code that can use either; see there.
 template <class Tile>
 [[nodiscard]] WYRM_HD Tile const& by_position(Tile const& t) {
   return t;
 }
+template <class Tile>
+void by_position(Tile const&&) = delete;
 [[nodiscard]] WYRM_HD inline positioned_tile by_position(converged_tile const& t) { return positioned_tile(t); }
 
 }  // namespace wyrm::exec

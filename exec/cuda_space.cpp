@@ -135,43 +135,44 @@ int live_handles() { return handles; }
 
 }  // namespace detail
 
+namespace {
+// A page of pinned memory for small copies to the host, allocated when the first one is made.
+struct arrivals {
+  static constexpr std::size_t size = 4096;
+  std::mutex mutex;
+  void* pinned = nullptr;
+  bool is_refused = false;
+  // For the holder of the mutex: whether there is such memory.
+  [[nodiscard]] bool prepare() {
+    if (pinned != nullptr || is_refused) return pinned != nullptr;
+    cudaError_t const status = cudaMallocHost(&pinned, size);
+    drop(status);
+    is_refused = status != cudaSuccess;
+    if (is_refused) pinned = nullptr;
+    return !is_refused;
+  }
+};
+}  // namespace
+
 struct cuda_space::state {
   int device;
   int resident_lanes;
   bool moves_managed;  // pages of managed memory move on demand
   detail::stream_owner own;
   cudaStream_t stream;
-  /// Pinned memory for small copies to the host, if there is some.
-  struct arrivals {
-    std::mutex mutable mutex;
-    std::size_t size = 0;
-    void* pinned = nullptr;
-    arrivals() = default;
-    arrivals(arrivals const&) = delete;
-    arrivals& operator=(arrivals const&) = delete;
-    ~arrivals() {
-      if (size > 0) drop(cudaFreeHost(pinned));
-    }
-    void prepare() {
-      constexpr std::size_t page = 4096;
-      if (cudaMallocHost(&pinned, page) == cudaSuccess)
-        size = page;
-      else
-        drop(cudaGetLastError());
-    }
-  } arrived;
+  mutable arrivals arrived;
 
   explicit state(int d, bool urgent = false)
       : device(d), resident_lanes(resident_lanes_of(d)), moves_managed(can_move(d)) {
     basic_device_guard<detail::cuda_device> const current(device);
     own = detail::make_stream(urgent);
     stream = own.get();
-    arrived.prepare();
   }
   state(int d, cudaStream_t s)
-      : device(d), resident_lanes(resident_lanes_of(d)), moves_managed(can_move(d)), stream(s) {
-    basic_device_guard<detail::cuda_device> const current(device);
-    arrived.prepare();
+      : device(d), resident_lanes(resident_lanes_of(d)), moves_managed(can_move(d)), stream(s) {}
+  ~state() {
+    if (arrived.pinned == nullptr) return;
+    under_device_guard<detail::cuda_device>(device, [&] { drop(cudaFreeHost(arrived.pinned)); });
   }
   state(state const&) = delete;
   state& operator=(state const&) = delete;
@@ -288,13 +289,13 @@ void cuda_space::copy_in(void* to, void const* from_host, std::size_t bytes) con
   synchronize();
 }
 
-// A few bytes arrive 3 us earlier by way of pinned memory: CUDA stages copies to other memory, and waits twice. Another
-// thread that uses that memory now is not waited for.
+// A few bytes arrive 3 us earlier by way of pinned memory: CUDA stages copies to other memory, and waits twice. If
+// another thread is using that memory, the copy does without it.
 void cuda_space::copy_out(void* to_host, void const* from, std::size_t bytes) const {
   guard const current(*this);
-  state::arrivals const& in = state_->arrived;
-  std::unique_lock<std::mutex> const own(in.mutex, std::try_to_lock);
-  bool const is_staged = own && bytes <= in.size;
+  arrivals& in = state_->arrived;
+  std::unique_lock<std::mutex> own(in.mutex, std::defer_lock);
+  bool const is_staged = bytes > 0 && bytes <= arrivals::size && own.try_lock() && in.prepare();
   enqueue_copy_out(is_staged ? in.pinned : to_host, from, bytes);
   synchronize();
   if (is_staged) std::memcpy(to_host, in.pinned, bytes);

@@ -143,7 +143,8 @@ class rank_store {
   [[nodiscard]] detail::rounds<Space>& rounds() { return rounds_; }
   /// Whether there are residuals to push.
   [[nodiscard]] bool has_to_push(residual_state const& s) const { return rounds_.items_left(s.sizes) > 0; }
-  /// After pushes: without residuals to push the frontiers have no marks, nor sizes, so that list_all() may start.
+  /// After pushes: if no residuals are left to push, all marks are clear, and the current and the next frontier are
+  /// empty, so that list_all() need not clear them.
   void note_pushes(residual_state const& s) { may_have_to_push_ = has_to_push(s); }
   /// What the vertices of the current frontier have taken.
   [[nodiscard]] taken_residual* taken() const { return taken_.data(); }
@@ -152,7 +153,10 @@ class rank_store {
   [[nodiscard]] frontier changed_afterwards() const {
     return {changed().marks, rounds_.next().items, rounds_.next().size};
   }
-  void clear(frontier const& f) const { space_.fill(f.size, 0, sizeof(*f.size)); }
+  void clear(frontier const& f) const {
+    space_.fill(f.size, 0, sizeof(*f.size));
+    if (f.has_parts != nullptr) space_.fill(f.has_parts, 0, sizeof(*f.has_parts));
+  }
   /// Empties all lists, and forgets what was done for the last batch.
   void clear_lists() const { space_.fill(state_.data(), 0, offsetof(residual_state, sum)); }
   template <unsigned W, class F>
@@ -211,7 +215,7 @@ class rank_store {
       exec::for_each_tile<32>(space_, tiles, pull_residuals<false>{residuals(g), bins, tiles});
     exec::for_each_lane<32>(space_, bins.hub_rows, sum_hubs{residuals(g), bins});
   }
-  /// Starts a frontier with all vertices that have residuals above the limits.
+  /// Starts a frontier with all vertices that have residuals above the limits. Clears the frontiers if need be.
   void list_all(graph::graph_view const& g) {
     if (std::exchange(may_have_to_push_, true)) rounds_.begin(vertices_, g.arcs());
     exec::for_each_lane<32>(space_, vertices_, list_residuals{residuals(g), rounds_.now()});
@@ -319,7 +323,7 @@ class rank_store {
   double coarseness_ = 1;         // see set_coarseness()
   double aim_ = 0.5;              // see set_aim()
   bool ignores_target_ = true;    // see ignore_target()
-  bool may_have_to_push_ = true;  // whether the frontiers may not be empty
+  bool may_have_to_push_ = true;  // whether frontiers may have items or marks
 };
 
 }  // namespace wyrm::algorithms::detail

@@ -213,7 +213,7 @@ class rounds {
   /// The same for graphs with at most so many vertices and arcs.
   void begin(std::size_t vertices, std::uint64_t arcs) {
     reserve(vertices, arcs);
-    space_.fill(marks_.data(), 0, words() * sizeof(std::uint32_t));
+    space_.fill(marks_.data(), 0, marks_.bytes());  // also those of larger graphs
     clear();
   }
   /// Empties the frontiers; the marks stay.

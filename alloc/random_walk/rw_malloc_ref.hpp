@@ -121,8 +121,8 @@ class rw_malloc_ref : detail::unit_runs {
 
   // The number of words of a probe, a power of two: those of a region, or fewer if a tile of 16 lanes or fewer has
   // small requests, because a region would be many words per lane. It is at least words_needed(), because the rest of a
-  // range is wasted if requests of one size fill it, and for several lanes at least twice what they request, so that
-  // one run may serve all; collective.
+  // range is wasted if requests of one size fill it; and for several lanes more than they request, so that one run may
+  // serve all; collective.
   template <class Tile>
   [[nodiscard]] WYRM_HD static std::uint32_t words_at_once(Tile const& t, std::uint32_t units, bool asks) {
     if (t.size() >= detail::region_words) return detail::region_words;

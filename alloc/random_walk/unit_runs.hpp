@@ -173,7 +173,7 @@ class unit_runs {
         } else if (~taken[k] == 0) {
           before = 0;
         } else {
-          if (before > 0 && before + static_cast<std::uint32_t>(cuda::std::countr_zero(taken[k])) >= units)
+          if (before + static_cast<std::uint32_t>(cuda::std::countr_zero(taken[k])) >= units)
             return {(i + k) * 64 - before, units};
           before = static_cast<std::uint32_t>(cuda::std::countl_zero(taken[k]));
         }
@@ -181,7 +181,7 @@ class unit_runs {
     }
     return {0, 0};
   }
-  // The same for a multiple of 64 units: the first run of whole words.
+  // The first run of whole words, for a multiple of 64 units. The range consists of whole chunks, too.
   [[nodiscard]] WYRM_HD run first_words(range const& all_words, std::uint64_t end, std::uint32_t units) const {
     unit_runs const self = *this;  // in registers, as in first_fit()
     std::uint32_t const words = existing(all_words, end);

@@ -43,8 +43,9 @@ class block_search {
     return hash % pages_in(block);
   }
 
-  /// Serves the lanes that ask from this super block; collective. `same`: the lanes with the same request. They look at
-  /// neighbouring pages together, reserve spots on as many as they need, and share them.
+  /// Serves the lanes that ask from this super block; collective. `same`: the lanes with the same request, in the
+  /// numbers of t, which may be a positioned_tile. They look at neighbouring pages together, reserve spots on as many
+  /// as they need, and share them.
   template <class Tile>
   WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, further next,
                       bool& asks, void*& result) const {

@@ -193,13 +193,13 @@ class scatter_ref {
     if (t.any(asks)) {
       std::uint32_t const first =
           is_usable ? known - 1 - block * shape().block_pages() : searches().first_page(block, r, n);
-      searches().search(exec::by_position(t), block, r, same, further::regions_with_room, first, asks, result);
+      searches().search(lanes, block, r, same, further::regions_with_room, first, asks, result);
     }
     if (asked && result != nullptr && page_of(result) + 1 != last) hint.store(page_of(result) + 1, exec::relaxed);
     if (t.any(asks)) result = find_elsewhere(t, r, same, block, asks, result);
     return result;
   }
-  // For lanes that find nothing in the active super block.
+  // For lanes that find nothing in the active super block. `same` is in the numbers of by_position(t).
   template <class Tile>
   [[nodiscard]] WYRM_NOINLINE WYRM_HD void* find_elsewhere(Tile const t, spot_request const r, std::uint32_t same,
                                                            std::uint32_t block, bool asks, void* result) const {
@@ -221,7 +221,7 @@ class scatter_ref {
   }
 
   // Looks at all pages while no thread opens others, and then opens as many as the lanes need; collective. False if
-  // nothing is left, which then holds for all threads that wait.
+  // nothing is left, which then holds for all threads that wait. `same` is in the numbers of by_position(t).
   template <class Tile>
   [[nodiscard]] WYRM_HD bool search_last(Tile const& t, spot_request const& r, std::uint32_t same, bool& asks,
                                          void*& result) const {

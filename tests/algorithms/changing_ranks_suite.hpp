@@ -381,6 +381,35 @@ TYPED_TEST_P(changing_ranks_test, weighted_ranks_catch_up) {
   }
 }
 
+// Pushes end when the error is small enough, and leave vertices in a frontier.
+TYPED_TEST_P(changing_ranks_test, ids_become_few_and_many_again) {
+  typename TestFixture::options const o{.tolerance = 1e-6};
+  std::mt19937 random(seeded(41));
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    auto g = this->template empty_graph<float>(100, {.directed = true, .in_neighbours = false});
+    auto const change = [&](std::size_t vertices, std::size_t size) {
+      auto const batch = random_edges(random, static_cast<graph::vertex_id>(vertices), size);
+      this->insert(g, batch, this->template random_values<float>(random, batch.size()));
+    };
+    change(100, 300);
+    algorithms::incremental_pagerank ranks(g.space(), g.view(), o);
+    auto const few = g.snapshot();
+    g.attach(ranks);
+    (void)g.add_vertices(900);
+    change(1000, 3000);
+    for (int i = 0; i < 3; ++i) change(1000, 30);
+    g.detach(ranks);
+    graph::catch_up(g.space(), ranks, g.view(), few.view());
+    graph::catch_up(g.space(), ranks, few.view(), g.view());
+    g.attach(ranks);
+    for (int i = 0; i < 3; ++i) {
+      change(1000, 20);
+      ASSERT_NO_FATAL_FAILURE(this->expect_right(ranks, g, g.view(), o));
+    }
+    g.detach(ranks);
+  }
+}
+
 TYPED_TEST_P(changing_ranks_test, a_graph_without_ids) {
   for (bool const weighted : {false, true}) {
     auto g = this->template empty_graph<float>(0, {.directed = true});
@@ -574,7 +603,7 @@ TYPED_TEST_P(changing_ranks_test, arguments_are_refused) {
   this->expect_contains(told({.weighted = true}), "the weight of the arc 3 -> 1 is -1");
 }
 
-REGISTER_TYPED_TEST_SUITE_P(changing_ranks_test, known_ranks, a_graph_without_ids,
+REGISTER_TYPED_TEST_SUITE_P(changing_ranks_test, known_ranks, a_graph_without_ids, ids_become_few_and_many_again,
                             without_damping_ranks_are_within_their_bound, weighted_ranks_follow_all_types_of_values,
                             ranks_follow_all_options, weights_of_hubs_change, small_changes_of_values_cost_little,
                             small_changes_of_large_graphs_are_pushed_nearby, small_corrections_keep_the_ranks,

@@ -221,13 +221,15 @@ struct search_regions {
   }
 };
 
-/// Regions with random units in use, few free ones in every second region, in chunks of which many are adjacent to the
-/// one before. The last region is not complete.
+/// Regions with random units in use: in turn of any number, many, and few. Many chunks are adjacent to the one before.
+/// The last region is not complete.
 template <class Space>
 class random_regions {
  public:
   static constexpr std::uint32_t region_units = alloc::detail::region_units;
   static constexpr std::uint32_t chunk_units = alloc::detail::units_per_chunk;
+  static constexpr std::uint64_t few_free = 1;
+  static constexpr std::uint64_t few_used = 2;
 
   explicit random_regions(std::size_t regions)
       : units_(regions * region_units),
@@ -241,17 +243,23 @@ class random_regions {
         ledger_(space_, memory_.base(), memory_.capacity(), {.checked = false}) {
     std::mt19937_64 random(seeded(1));
     for (std::uint64_t& word : used_) {
-      bool const is_scarce = static_cast<std::size_t>(&word - used_.data()) * 64 / region_units % 2 == 1;
-      if (is_scarce) {  // only the ends of words are free, so runs cross the borders of words and chunks
+      std::uint64_t const kind = static_cast<std::size_t>(&word - used_.data()) * 64 / region_units % 3;
+      if (kind == few_free) {  // only the ends of words are free, so runs cross the borders of words and chunks
         word = random() % 2 == 0 ? ~std::uint64_t{0} << random() % 64 : ~std::uint64_t{0} >> random() % 64;
+        continue;
+      }
+      if (kind == few_used) {
+        word = random() % 12 != 0 ? 0 : std::uint64_t{1} << random() % 64;
         continue;
       }
       word = random();
       for (std::uint64_t k = random() % 6; k > 0; --k) word = k % 2 == 0 ? word & random() : word | random();
       if (random() % 2 == 0) word = random() % 4 == 0 ? ~std::uint64_t{0} : 0;
     }
-    for (std::size_t k = 0; k < chunks_.size(); ++k)
-      chunks_[k] = k > 0 && random() % 3 != 0 ? chunks_[k - 1] + 1 : static_cast<std::uint32_t>(random() % 1000);
+    for (std::size_t k = 0; k < chunks_.size(); ++k) {
+      bool const are_adjacent = random() % (k * chunk_units / region_units % 3 == few_used ? 8 : 2) != 0;
+      chunks_[k] = k > 0 && are_adjacent ? chunks_[k - 1] + 1 : static_cast<std::uint32_t>(random() % 1000);
+    }
     exec::copy_in<std::uint64_t>(space_, words_.data(), used_);
     exec::copy_in<std::uint32_t>(space_, table_.data(), chunks_);
   }
@@ -370,13 +378,15 @@ TYPED_TEST_P(rw_malloc_suite, the_longest_run_of_a_region_is_found) {
 }
 
 TYPED_TEST_P(rw_malloc_suite, a_single_thread_finds_the_first_run_of_a_length) {
-  std::size_t const regions = scaled(400, 100);
+  std::size_t const regions = scaled(600, 300);
   random_regions<TypeParam> const all(regions);
   exec::buffer<region_search::run, TypeParam> found(all.space(), regions);
-  for (std::uint32_t const units : {1u, 2u, 17u, 63u, 64u, 65u, 100u, 127u, 128u, 192u, 200u, 512u, 576u, 1000u, 2048u})
+  for (std::uint32_t const units : {1u,   2u,   17u,  63u,  64u,  65u,  100u, 127u, 128u,  192u,  200u, 256u,
+                                    320u, 384u, 448u, 512u, 513u, 576u, 700u, 832u, 1000u, 1024u, 1025u})
     for (bool const in_words : {false, true}) {
       if (in_words && units % 64 != 0) continue;
       SCOPED_TRACE(std::to_string(units) + (in_words ? " units in whole words" : " units"));
+      std::size_t hits = 0;
       exec::for_each(all.space(), regions,
                      search_regions_alone{all.search(), units, in_words, all.end_word(), found.data()});
       auto const results = exec::copy_out(all.space(), found.data(), found.size());
@@ -387,8 +397,10 @@ TYPED_TEST_P(rw_malloc_suite, a_single_thread_finds_the_first_run_of_a_length) {
         ASSERT_EQ(results[i].units, last < length.size() ? units : 0) << "region " << i;
         if (last < length.size()) {
           ASSERT_EQ(results[i].at + units - 1, last) << "region " << i;
+          ++hits;
         }
       }
+      EXPECT_GT(hits, 0u);
     }
 }
 

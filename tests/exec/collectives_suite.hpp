@@ -209,13 +209,14 @@ struct gather_again_and_again {
     std::uint32_t wrong = size(all) != t.size() || exec::rank_in(p, all) != t.rank() || (all >> p.rank() & 1) == 0;
     wrong += rank_of(exec::find_kth_set(all, other)) != other;
     wrong += rank_of(exec::first_lane(all)) != 0 || rank_of(exec::last_lane(all)) != t.size() - 1;
-    wrong += size(even & all) != (t.size() + 1) / 2 || (even >> p.rank() & 1) != (t.rank() % 2 == 0);
-    wrong += size(pair & all) != (has_partner ? 2u : 1u) || (pair >> p.rank() & 1) == 0;
+    wrong += size(even) != (t.size() + 1) / 2 || (even >> p.rank() & 1) != (t.rank() % 2 == 0);
+    wrong += size(pair) != (has_partner ? 2u : 1u) || (pair >> p.rank() & 1) == 0;
     wrong += rank_of(exec::first_lane(pair)) != (t.rank() & ~1u);
     wrong += exec::any_bits(p, 1u << t.rank()) != 0xffffffffu >> (32 - t.size());
     wrong += exec::sum_below(p, std::uint64_t{1}) != t.rank();
-    wrong += !p.any(t.rank() == t.size() - 1);
-    wrong += !p.all(t.rank() < t.size());
+    wrong += !p.any(t.rank() == t.size() - 1) || p.any(t.rank() == t.size());
+    wrong += !p.all(t.rank() < t.size()) || p.all(t.rank() != t.size() - 1);
+    p.sync();
     return wrong;
   }
 };
