@@ -215,8 +215,8 @@ static_assert(tile<converged_tile>);
 
 /// The lanes of a converged_tile under other numbers, which are their positions in the warp on a GPU: in the same
 /// order, but with gaps, and there may be no lane 0. For code that names only itself and lanes that it knows from
-/// ballot() or match(). No number has to be converted then, which takes a third of the instructions of some calls. It
-/// has no size(), sum() and max(). On a host the numbers end at 31, so that lane 0 is missing.
+/// ballot() or match(). So no numbers are converted; that was a third of the instructions of some calls. It has no
+/// size(), sum() and max(). On a host the numbers end at 31, so that lane 0 is missing.
 class positioned_tile {
  public:
   WYRM_HD explicit positioned_tile(converged_tile const& t) : t_(t) {}
