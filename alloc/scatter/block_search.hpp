@@ -166,9 +166,8 @@ class block_search {
 
   // How many of the n spots that a group needs each of its lanes reserves, whose page has so many; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD static std::uint32_t portion(Tile const t, bool is_one_group, std::uint32_t group,
-                                                                   std::uint32_t rank, std::uint32_t n,
-                                                                   std::uint32_t spots) {
+  [[nodiscard]] WYRM_HD static std::uint32_t portion(Tile const t, bool is_one_group, std::uint32_t group,
+                                                     std::uint32_t rank, std::uint32_t n, std::uint32_t spots) {
     std::uint32_t before = 0;
     if (is_one_group)
       before = exec::sum_below(t, spots);
@@ -179,8 +178,8 @@ class block_search {
   }
   // Divides the spots that the lanes of each group have reserved among them; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD static share divide(Tile const t, bool is_one_group, std::uint32_t group,
-                                                          std::uint32_t rank, std::uint32_t n, std::uint32_t reserved) {
+  [[nodiscard]] WYRM_HD static share divide(Tile const t, bool is_one_group, std::uint32_t group, std::uint32_t rank,
+                                            std::uint32_t n, std::uint32_t reserved) {
     share s{t.rank(), 0, 0};
     if (is_one_group) {
       std::uint32_t const before = exec::sum_below(t, reserved);

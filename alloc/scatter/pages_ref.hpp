@@ -127,6 +127,10 @@ class pages_ref {
     std::uint32_t const bit = 1u << (spot % 32);
     return (field(page, spot / 32).fetch_and(~bit, exec::after_fence) & bit) != 0;
   }
+  /// The same for several spots of a word. Returns the word as it was before.
+  [[nodiscard]] WYRM_HD std::uint32_t clear_all(std::uint32_t page, std::uint32_t word, std::uint32_t bits) const {
+    return field(page, word).fetch_and(~bits, exec::after_fence);
+  }
   /// Takes back n reservations. True if nothing of the page is used any more. After exec::release_fence(), if spots
   /// were used.
   WYRM_HD bool release(std::uint32_t page, std::uint32_t n) const {

@@ -35,6 +35,7 @@
 
 #include "../../exec/atomic.hpp"
 #include "../../exec/bits.hpp"
+#include "../../exec/call_apart.hpp"
 #include "../../exec/converged_tile.hpp"
 #include "../../exec/tile.hpp"
 #include "../extent/extent_ref.hpp"
@@ -80,7 +81,7 @@ class scatter_ref {
       result = find(t, r, is_paged);
     }
     bool const is_run = is_valid && !is_paged;
-    if (t.any(is_run)) result = find_runs(t, wanted, is_run, result);
+    if (t.any(is_run)) result = exec::call_apart<&scatter_ref::find_runs<Tile>>(*this, t, wanted, is_run, result);
     t.sync();  // one lane may have acquired the memory for another
     if (bytes > 0 && result == nullptr) ledger_.count_failures(1);
     ledger_.record_allocation(result, bytes);
@@ -94,12 +95,7 @@ class scatter_ref {
     bool const is_live = p != nullptr && find_live(p, at);
     t.sync();  // one lane releases the memory of others
     exec::release_fence();
-    bool is_cleared = is_live && at.spots > 0 && pages_.clear(at.page, at.spot);
-    if (is_live && at.spots > 0 && !is_cleared) ledger_.count_bad_free(p);
-    auto const& lanes = exec::by_position(t);
-    std::uint32_t const same = exec::match(lanes, is_cleared ? at.page : block_search::no_page | lanes.rank());
-    if (is_cleared && exec::rank_in(lanes, same) == 0)
-      if (pages_.release(at.page, block_search::count(same))) reactivate(at.page);
+    free_spots(exec::by_position(t), is_live && at.spots > 0, at, p);
     std::uint32_t const runs = t.ballot(is_live && at.spots == 0);
     extent_ref::one_by_one(t, runs, [&] {
       if (!memory_.free(p)) ledger_.count_bad_free(p);
@@ -185,35 +181,58 @@ class scatter_ref {
     bool const is_usable = known > 0 && shape().block_of(known - 1) == block;
     std::uint32_t const n = block_search::count(same);
     void* result = nullptr;
-    bool const asked = asks;
     // Additions that are taken back hide spots for a moment. So there are none where others could not find any
     // elsewhere.
     bool const takes = asks && is_usable && r.most >= takers * n && !is_used_up;
     if (t.any(takes)) searches().take_from(lanes, known - 1, takes, r, same, asks, result);
+    bool const asked = asks;
     if (t.any(asks)) {
       std::uint32_t const first =
           is_usable ? known - 1 - block * shape().block_pages() : searches().first_page(block, r, n);
       searches().search(lanes, block, r, same, further::regions_with_room, first, asks, result);
+      if (asked && !asks) hint.store(page_of(result) + 1, exec::relaxed);
     }
-    if (asked && result != nullptr && page_of(result) + 1 != last) hint.store(page_of(result) + 1, exec::relaxed);
-    if (t.any(asks)) result = find_elsewhere(t, r, same, block, asks, result);
+    if (t.any(asks))
+      result = exec::call_apart<&scatter_ref::find_elsewhere<Tile>>(*this, t, r, same, block, asks, result);
+    return result;
+  }
+  // Serves the lanes that ask from a super block, beginning at its page `first`. `same` is in the numbers of
+  // by_position(t).
+  template <class Tile>
+  WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, further next,
+                      std::uint32_t first, bool& asks, void*& result) const {
+    void* const found = find_in(t, block, r, same, next, first, asks);
+    if (found != nullptr) result = found;
+    asks = asks && found == nullptr;
+  }
+  template <class Tile>
+  WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, further next,
+                      bool& asks, void*& result) const {
+    search(t, block, r, same, next, searches().first_page(block, r, block_search::count(same)), asks, result);
+  }
+  // A function of its own, because find_elsewhere() has many calls of it.
+  template <class Tile>
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD void* find_in(Tile const t, std::uint32_t block, spot_request const r,
+                                                    std::uint32_t same, further next, std::uint32_t first,
+                                                    bool asks) const {
+    void* result = nullptr;
+    searches().search(exec::by_position(t), block, r, same, next, first, asks, result);
     return result;
   }
   // For lanes that find nothing in the active super block. `same` is in the numbers of by_position(t).
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD void* find_elsewhere(Tile const t, spot_request const r, std::uint32_t same,
-                                                           std::uint32_t block, bool asks, void* result) const {
+  [[nodiscard]] WYRM_HD void* find_elsewhere(Tile const t, spot_request const r, std::uint32_t same,
+                                             std::uint32_t block, bool asks, void* result) const {
     bool may_change = t.any(t.rank() == 0 && !memory_.looks_used_up()) || super_block_with_room(t, block) != block;
     for (int changes = 0; may_change && changes < most_changes && t.any(asks); ++changes) {
       std::uint32_t const next = next_super_block(t, block, changes < most_changes / 2);
       may_change = next != no_block;
-      if (may_change)
-        searches().search(exec::by_position(t), block = next, r, same, further::regions_with_room, asks, result);
+      if (may_change) search(t, block = next, r, same, further::regions_with_room, asks, result);
     }
     for (further const next : {further::regions_with_empty_pages, further::everywhere})
       for (std::uint32_t k = 0; k < blocks_ && t.any(asks); ++k) {
         count_pair const regions = pages_.regions_of(block);
-        if (t.shfl(regions.usable, 0) > 0) searches().search(exec::by_position(t), block, r, same, next, asks, result);
+        if (t.shfl(regions.usable, 0) > 0) search(t, block, r, same, next, asks, result);
         block = block + 1 < blocks_ ? block + 1 : 0;
       }
     while (t.any(asks) && search_last(t, r, same, asks, result)) continue;
@@ -231,8 +250,7 @@ class scatter_ref {
     if (t.rank() == 0) lock.lock();
     t.sync();
     for (std::uint32_t block = 0; block < blocks_ && t.any(asks); ++block)
-      if (t.shfl(pages_.regions_of(block).usable, 0) > 0)
-        searches().search(exec::by_position(t), block, r, same, further::everywhere, asks, result);
+      if (t.shfl(pages_.regions_of(block).usable, 0) > 0) search(t, block, r, same, further::everywhere, asks, result);
     std::uint32_t page = 0;
     std::uint32_t const needed = block_search::count(t.ballot(asks));
     std::uint32_t const chunks = needed > 0 ? open_pages(t, needed, page) : 0;
@@ -240,7 +258,7 @@ class scatter_ref {
     while (page < end) {
       std::uint32_t const block = shape().block_of(page);
       std::uint32_t const begin = block * shape().block_pages();
-      searches().search(exec::by_position(t), block, r, same, further::everywhere, page - begin, asks, result);
+      search(t, block, r, same, further::everywhere, page - begin, asks, result);
       page = begin + shape().block_pages();
     }
     bool const is_left = needed == 0 || chunks > 0;
@@ -322,7 +340,7 @@ class scatter_ref {
   template <class Tile>
   [[nodiscard]] WYRM_HD std::uint32_t open_pages(Tile const& t, std::uint32_t chunks, std::uint32_t& page) const {
     chunk_range range{0, 0};
-    if (t.rank() == 0) range = memory_.take_chunks(chunks < extent_ref::at_once ? chunks : extent_ref::at_once);
+    if (t.rank() == 0) range = take_chunks(chunks < extent_ref::at_once ? chunks : extent_ref::at_once);
     range.first = t.shfl(range.first, 0);
     range.count = t.shfl(range.count, 0);
     t.sync();
@@ -367,9 +385,15 @@ class scatter_ref {
     return false;
   }
 
+  // Functions of their own, because several functions call them, and they have 5,000 instructions.
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD chunk_range take_chunks(std::uint32_t n) const { return memory_.take_chunks(n); }
+  [[nodiscard]] WYRM_NOINLINE WYRM_HD chunk_range take_some_runs(std::uint32_t n, std::uint32_t each) const {
+    return memory_.take_runs(n, each);
+  }
+
   // Runs of chunks for the lanes that ask; collective.
   template <class Tile>
-  [[nodiscard]] WYRM_NOINLINE WYRM_HD void* find_runs(Tile const t, std::size_t bytes, bool asks, void* result) const {
+  [[nodiscard]] WYRM_HD void* find_runs(Tile const t, std::size_t bytes, bool asks, void* result) const {
     asks = asks && bytes <= std::size_t{memory_.chunks()} * chunk_bytes;
     auto const chunks = static_cast<std::uint32_t>(asks ? (bytes + chunk_bytes - 1) / chunk_bytes : 1);
     for (std::uint32_t left = t.ballot(asks); left != 0;) {
@@ -388,7 +412,7 @@ class scatter_ref {
   template <class Tile>
   [[nodiscard]] WYRM_HD chunk_range take_runs(Tile const& t, std::uint32_t n, std::uint32_t each) const {
     chunk_range runs{0, 0};
-    if (t.rank() == 0) runs = memory_.take_runs(n, each);
+    if (t.rank() == 0) runs = take_some_runs(n, each);
     return {t.shfl(runs.first, 0), t.shfl(runs.count, 0)};
   }
   // The same from the chunks of empty pages, of which it takes more and more, at last all; collective. The lock keeps
@@ -419,6 +443,34 @@ class scatter_ref {
     std::uint32_t spot;
     std::uint32_t spots;
   };
+  // Frees the spots of the lanes that own one; collective. Where all are in one word of a bit field, and no lane frees
+  // that of another, by one access.
+  template <class Tile>
+  WYRM_HD void free_spots(Tile const& t, bool owns, place const& at, void* p) const {
+    std::uint32_t const owners = t.ballot(owns);
+    if (owners == 0) return;
+    unsigned const first = exec::first_lane(owners);
+    std::uint32_t const word = at.spot / 32;
+    std::uint32_t const page = t.shfl(at.page, first);
+    std::uint32_t const first_word = t.shfl(word, first);
+    bool const in_one_word = t.all(!owns || (at.page == page && word == first_word));
+    std::uint32_t const bits = in_one_word ? exec::any_bits(t, owns ? 1u << at.spot % 32 : 0) : 0;
+    bool is_cleared = false;
+    std::uint32_t same = owners;
+    if (block_search::count(bits) == block_search::count(owners)) {
+      std::uint32_t used = 0;
+      if (t.rank() == first) used = pages_.clear_all(page, word, bits);
+      used = t.shfl(used, first);
+      is_cleared = owns && (used >> at.spot % 32 & 1) != 0;
+      same = t.ballot(is_cleared);
+    } else {
+      is_cleared = owns && pages_.clear(at.page, at.spot);
+      same = exec::match(t, is_cleared ? at.page : block_search::no_page | t.rank());
+    }
+    if (owns && !is_cleared) ledger_.count_bad_free(p);
+    if (is_cleared && exec::rank_in(t, same) == 0)
+      if (pages_.release(at.page, block_search::count(same))) reactivate(at.page);
+  }
   // Counts a bad free, and returns false, where no live block can be.
   [[nodiscard]] WYRM_HD bool find_live(void const* p, place& at) const {
     bool is_block = false;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 #include <type_traits>
@@ -532,6 +533,37 @@ TYPED_TEST(scatter, refs_stay_valid_and_bad_frees_are_counted) {
     p.free(all);
     bad(all[0].p);
     bad(all[2].p);
+    this->expect_whole(p);
+  }
+}
+
+// The lanes of a tile free blocks that have their bits in one word, in two, and on several pages. Of these some are
+// named twice, and some are free already. The pool is unchecked, so only the bits show which ones.
+TYPED_TEST(scatter, lanes_that_free_together_free_each_block_once) {
+  for (std::size_t const size : {32u, 16u, 112u}) {
+    SCOPED_TRACE(std::to_string(size) + " bytes");
+    alloc::options o = this->bytes(64 * kib);
+    o.checked = false;
+    typename TestFixture::pool_type p(o, {.page_bytes = 1024, .region_pages = 4, .super_block_bytes = 16 * kib});
+    typename TestFixture::blocks const all = p.allocate(32, size);
+    ASSERT_EQ(served(all), all.size());
+    auto const free = [&](std::vector<std::size_t> const& named, std::vector<std::size_t> const& freed) {
+      typename TestFixture::blocks in_order;
+      typename TestFixture::blocks gone;
+      for (std::size_t const i : named) in_order.push_back(all[i]);
+      for (std::size_t const i : freed) gone.push_back(all[i]);
+      p.free_once_each(in_order, gone);
+      p.expect_bad_frees(named.size() - freed.size());
+      p.expect_sound();
+    };
+    free({0, 2, 31}, {0, 2, 31});
+    free({1, 3, 1, 5}, {1, 3, 5});
+    free({3, 3}, {});
+    free({4, 5, 30, 0}, {4, 30});
+    std::vector<std::size_t> rest(24);
+    std::iota(rest.begin(), rest.end(), 6);
+    free(rest, rest);
+    free(rest, {});
     this->expect_whole(p);
   }
 }

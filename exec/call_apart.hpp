@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of functions that a kernel rarely needs, without the registers for them.
+#pragma once
+
+#include <nv/target>
+
+#include "config.hpp"
+
+namespace wyrm::exec {
+
+namespace detail {
+
+template <auto Function, class Result, class Object, class... Arguments>
+WYRM_NOINLINE WYRM_HD Result call_of(Object const& object, Arguments... arguments) {
+  return (object.*Function)(arguments...);
+}
+
+}  // namespace detail
+
+/// Calls a member function, through a pointer whose value the compiler does not know. So in device code the function
+/// follows the calling convention, and the registers of the caller that it uses are saved in memory, during the call.
+/// Of a function whose calls the compiler knows, the registers are others than those of its callers, and a kernel needs
+/// the sum of both. For rare calls of functions that need many registers.
+template <auto Function, class Object, class... Arguments>
+WYRM_HD auto call_apart(Object const& object, Arguments... arguments) {
+  using result = decltype((object.*Function)(arguments...));
+  result (*function)(Object const&, Arguments...) = &detail::call_of<Function, result, Object, Arguments...>;
+  NV_IF_TARGET(NV_IS_DEVICE, (asm("" : "+l"(function));))
+  return function(object, arguments...);
+}
+
+}  // namespace wyrm::exec
