@@ -10,9 +10,15 @@ namespace wyrm::exec {
 
 namespace detail {
 
-template <auto Function, class Result, class Object, class... Arguments>
-WYRM_NOINLINE WYRM_HD Result call_of(Object const& object, Arguments... arguments) {
-  return (object.*Function)(arguments...);
+template <auto Function, class Result, class Object, class... Parameters>
+WYRM_NOINLINE WYRM_HD Result call_of(Object const& object, Parameters... parameters) {
+  return (object.*Function)(parameters...);
+}
+template <auto Function, class Result, class Object, class... Parameters, class... Arguments>
+WYRM_HD Result call_apart(Result (Object::*)(Parameters...) const, Object const& object, Arguments&... arguments) {
+  Result (*function)(Object const&, Parameters...) = &call_of<Function, Result, Object, Parameters...>;
+  NV_IF_TARGET(NV_IS_DEVICE, (asm("" : "+l"(function));))
+  return function(object, arguments...);
 }
 
 }  // namespace detail
@@ -22,11 +28,8 @@ WYRM_NOINLINE WYRM_HD Result call_of(Object const& object, Arguments... argument
 /// Of a function whose calls the compiler knows, the registers are others than those of its callers, and a kernel needs
 /// the sum of both. For rare calls of functions that need many registers.
 template <auto Function, class Object, class... Arguments>
-WYRM_HD auto call_apart(Object const& object, Arguments... arguments) {
-  using result = decltype((object.*Function)(arguments...));
-  result (*function)(Object const&, Arguments...) = &detail::call_of<Function, result, Object, Arguments...>;
-  NV_IF_TARGET(NV_IS_DEVICE, (asm("" : "+l"(function));))
-  return function(object, arguments...);
+WYRM_HD auto call_apart(Object const& object, Arguments&&... arguments) {
+  return detail::call_apart<Function>(Function, object, arguments...);
 }
 
 }  // namespace wyrm::exec
