@@ -26,9 +26,10 @@ WYRM_HD Result call_apart(Result (Object::*)(Parameters...) const, Object const&
 /// Calls a member function, through a pointer whose value the compiler does not know. So in device code the function
 /// follows the calling convention, and the registers of the caller that it uses are saved in memory, during the call.
 /// Of a function whose calls the compiler knows, the registers are others than those of its callers, and a kernel needs
-/// the sum of both. For rare calls of functions that need many registers.
+/// the sum of both (ptxas of CUDA 13.0). For rare calls of functions that need many registers. `Function` is a const
+/// member function of Object, not overloaded; its parameters are values that can be copied, or const references.
 template <auto Function, class Object, class... Arguments>
-WYRM_HD auto call_apart(Object const& object, Arguments&&... arguments) {
+WYRM_HD decltype(auto) call_apart(Object const& object, Arguments&&... arguments) {
   return detail::call_apart<Function>(Function, object, arguments...);
 }
 

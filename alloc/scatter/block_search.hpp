@@ -43,15 +43,9 @@ class block_search {
     return hash % pages_in(block);
   }
 
-  /// Serves the lanes that ask from this super block; collective. `same`: the lanes with the same request, in the
-  /// numbers of t, which may be a positioned_tile. They look at neighbouring pages together, reserve spots on as many
-  /// as they need, and share them.
-  template <class Tile>
-  WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, further next,
-                      bool& asks, void*& result) const {
-    search(t, block, r, same, next, first_page(block, r, count(same)), asks, result);
-  }
-  /// The same from this page of the super block on.
+  /// Serves the lanes that ask from this super block, beginning at its page `first`; collective. `same`: the lanes with
+  /// the same request, in the numbers of t, which may be a positioned_tile. They look at neighbouring pages together,
+  /// reserve spots on as many as they need, and share them.
   template <class Tile>
   WYRM_HD void search(Tile const& t, std::uint32_t block, spot_request const& r, std::uint32_t same, further next,
                       std::uint32_t first, bool& asks, void*& result) const {

@@ -537,33 +537,45 @@ TYPED_TEST(scatter, refs_stay_valid_and_bad_frees_are_counted) {
   }
 }
 
-// The lanes of a tile free blocks that have their bits in one word, in two, and on several pages. Of these some are
-// named twice, and some are free already. The pool is unchecked, so only the bits show which ones.
+// The lanes of a tile free blocks, of which some are named twice, and some are free already. A page has 32, 64 or 9
+// blocks of these sizes, so their bits are in one word, in two words of a page, and on several pages. The pool is
+// unchecked, so only the bits show which blocks are free.
 TYPED_TEST(scatter, lanes_that_free_together_free_each_block_once) {
   for (std::size_t const size : {32u, 16u, 112u}) {
     SCOPED_TRACE(std::to_string(size) + " bytes");
     alloc::options o = this->bytes(64 * kib);
     o.checked = false;
     typename TestFixture::pool_type p(o, {.page_bytes = 1024, .region_pages = 4, .super_block_bytes = 16 * kib});
-    typename TestFixture::blocks const all = p.allocate(32, size);
-    ASSERT_EQ(served(all), all.size());
-    auto const free = [&](std::vector<std::size_t> const& named, std::vector<std::size_t> const& freed) {
+    typename TestFixture::blocks all = p.exhaust(size);
+    std::ranges::sort(all, {}, &block::p);  // by page and bit
+    ASSERT_EQ(all.size(), TestFixture::capacity({.page_bytes = 1024}, 64 * kib, size));
+    std::vector<bool> is_free(all.size());
+    auto const free = [&](std::vector<std::size_t> const& named) {
       typename TestFixture::blocks in_order;
       typename TestFixture::blocks gone;
-      for (std::size_t const i : named) in_order.push_back(all[i]);
-      for (std::size_t const i : freed) gone.push_back(all[i]);
+      for (std::size_t const i : named) {
+        in_order.push_back(all[i]);
+        if (!is_free[i]) gone.push_back(all[i]);
+        is_free[i] = true;
+      }
       p.free_once_each(in_order, gone);
-      p.expect_bad_frees(named.size() - freed.size());
+      p.expect_bad_frees(in_order.size() - gone.size());
       p.expect_sound();
     };
-    free({0, 2, 31}, {0, 2, 31});
-    free({1, 3, 1, 5}, {1, 3, 5});
-    free({3, 3}, {});
-    free({4, 5, 30, 0}, {4, 30});
-    std::vector<std::size_t> rest(24);
-    std::iota(rest.begin(), rest.end(), 6);
-    free(rest, rest);
-    free(rest, {});
+    free({0, 2, 31});
+    free({40, 41, 1});  // in two words
+    free({3, 35});      // the same bit in two words
+    free({4, 6, 4, 8});
+    free({5, 37, 5, 37});
+    free({6, 6});
+    free({7, 8, 30, 35, 62});
+    p.free(p.exhaust(size));  // none is live
+    p.expect_sound();
+    for (int k = 0; k < 2; ++k) {
+      std::vector<std::size_t> every(all.size());
+      std::iota(every.begin(), every.end(), 0);
+      free(every);
+    }
     this->expect_whole(p);
   }
 }
